@@ -54,8 +54,9 @@ func TestAProgramBringsItsModelSandboxPromptAndLog(t *testing.T) {
 	}}
 	log := &buffertest.Buffer{}
 	o := pudu.Options{
-		Config: written(t, "log_level: info\n"), Data: t.TempDir(), Model: played, Sandbox: shack{}, System: "Answer in rhymes.",
-		Without: []string{"DynamicContextMiddleware"}, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Config: written(t, "log_level: info\n"), Data: t.TempDir(), Model: played, Sandbox: shack{},
+		System: "Answer in rhymes.", Without: []string{"DynamicContextMiddleware"},
+		Logger: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	p := open(t, o)
 	defer closed(t, p)
@@ -83,7 +84,8 @@ func TestAProgramBringsItsModelSandboxPromptAndLog(t *testing.T) {
 func TestASandboxOfAProgramThatCannotIsolateIsNotUsed(t *testing.T) {
 	t.Parallel()
 	broken := shack{fmt.Errorf("%w: the shack has no door", sandbox.ErrUnavailable)}
-	p := open(t, pudu.Options{Config: written(t, "log_level: info\n"), Data: t.TempDir(), Model: &agenttest.Model{}, Sandbox: broken})
+	p := open(t, pudu.Options{Config: written(t, "log_level: info\n"), Data: t.TempDir(), Model: &agenttest.Model{},
+		Sandbox: broken})
 	defer closed(t, p)
 	if notes := strings.Join(p.Notes(), "\n"); !strings.Contains(notes, "code tools are off: the shack has no door") {
 		t.Errorf("notes %q", notes)
@@ -110,7 +112,8 @@ func TestAProgramStartsWithItsSectionAndStops(t *testing.T) {
 	data := t.TempDir()
 	var calls []string
 	o := pudu.Options{
-		Config: configured(t, script, "shelves: {name: apples}\n"), Data: data, Sections: map[string]any{"shelves": &section},
+		Config: configured(t, script, "shelves: {name: apples}\n"), Data: data,
+		Sections: map[string]any{"shelves": &section},
 		Start: func(_ context.Context, s *pudu.Setup) error {
 			calls = append(calls, "start "+s.Data)
 			s.Tools = append(s.Tools, section.tool())
@@ -154,7 +157,8 @@ func TestAProgramThatDoesNotStartLeavesNothingOpen(t *testing.T) {
 		}, `"ls": the name is taken`, 1},
 	} {
 		o.Start, stopped = tt.start, 0
-		if _, err := pudu.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), tt.want) || stopped != tt.stopped {
+		if _, err := pudu.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), tt.want) ||
+			stopped != tt.stopped {
 			t.Errorf("%s: %v, stopped %d times", name, err, stopped)
 		}
 	}

@@ -34,12 +34,15 @@ func example(t *testing.T, dir string, args ...string) (stdout, stderr string) {
 func command(ctx context.Context, dir string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	// Compiled as for make build, what serves the one serves the other; without what a debugger reads, it is linked in two thirds of the time.
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly -trimpath -buildvcs=false '-ldflags=-s -w'")
+	// Compiled as for make build, what serves the one serves the other; without what a debugger reads, it is linked in
+	// two thirds of the time.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0",
+		"GOFLAGS=-mod=readonly -trimpath -buildvcs=false '-ldflags=-s -w'")
 	var out, told strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &told
 	if err := cmd.Run(); err != nil {
-		return "", "", fmt.Errorf("go %s in %s: %w (if a go.mod is to be updated: run go mod tidy there)\n%s%s", strings.Join(args, " "), dir, err, &out, &told)
+		return "", "", fmt.Errorf("go %s in %s: %w (if a go.mod is to be updated: run go mod tidy there)\n%s%s",
+			strings.Join(args, " "), dir, err, &out, &told)
 	}
 	return out.String(), told.String(), nil
 }
@@ -72,7 +75,8 @@ func TestTheExampleOfWhatAToolMayUseRuns(t *testing.T) {
 func TestTheExampleOfAJobThatFollowsAToolRuns(t *testing.T) {
 	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: send_report, args: {to: Ada, text: All is well.}}]\n      - text: Done.\n"
 	out, told := ran(t, "jobs", configured(t, script, ""))
-	if out != "try 2 for the user default: to Ada: All is well.\n" || !strings.Contains(told, "the mail server is down") {
+	if out != "try 2 for the user default: to Ada: All is well.\n" ||
+		!strings.Contains(told, "the mail server is down") {
 		t.Errorf("got %q\n%s", out, told)
 	}
 }
@@ -106,7 +110,8 @@ func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 	if err := os.WriteFile(people, []byte("Ada ada@example.org\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, told := example(t, dir, "run", "./mypudu", "run", "--config", configured(t, script, ""), "--data", t.TempDir(), "--file", people, "Who is there?")
+	out, told := example(t, dir, "run", "./mypudu", "run", "--config", configured(t, script, ""), "--data", t.TempDir(),
+		"--file", people, "Who is there?")
 	if !strings.Contains(out, "Ada [e-mail address]") || strings.Contains(out, "ada@") {
 		t.Errorf("got %q\n%s", out, told)
 	}
@@ -115,7 +120,8 @@ func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 func TestTheExampleOfAToolThatAsksRuns(t *testing.T) {
 	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: buy, args: {product: tent, pieces: 3}}]\n      - text: 'It says: {{.LastToolResult}}'\n"
 	ask := program(t, "ask")
-	for answer, want := range map[string]string{"yes": "It says: Ordered: 3 of tent.", "no": "It says: The person said no. Nothing was ordered."} {
+	for answer, want := range map[string]string{"yes": "It says: Ordered: 3 of tent.",
+		"no": "It says: The person said no. Nothing was ordered."} {
 		cmd := ask(configured(t, script, ""))
 		cmd.Stdin = strings.NewReader(answer + "\n")
 		var told strings.Builder
@@ -175,9 +181,11 @@ func TestTheExampleOfAServerInAProgramRuns(t *testing.T) {
 	}{
 		{http.MethodGet, "/hello", "", "", http.StatusOK, "Hello."},
 		{http.MethodGet, "/agent/info", "", "", http.StatusUnauthorized, "who are you?"},
-		{http.MethodPost, "/agent/runs/wait", "me:open%20sesame@", `{"assistant_id":"lead_agent","input":{"messages":"Hello."}}`, http.StatusOK, "From within."},
+		{http.MethodPost, "/agent/runs/wait", "me:open%20sesame@",
+			`{"assistant_id":"lead_agent","input":{"messages":"Hello."}}`, http.StatusOK, "From within."},
 	} {
-		if status, body := ask(t, r.method, strings.Replace(at, "http://", "http://"+r.user, 1)+r.path, r.body); status != r.status || !strings.Contains(body, r.want) {
+		if status, body := ask(t, r.method, strings.Replace(at, "http://", "http://"+r.user, 1)+r.path,
+			r.body); status != r.status || !strings.Contains(body, r.want) {
 			t.Errorf("%s: %d %s", r.path, status, body)
 		}
 	}

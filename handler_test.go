@@ -51,14 +51,16 @@ func ask(t *testing.T, method, url, body string) (int, string) {
 
 func TestTheServerIsAHandler(t *testing.T) {
 	t.Parallel()
-	played := &agenttest.Model{Answers: [][]message.Chunk{agenttest.Say("By HTTP."), agenttest.Say("In the program."), agenttest.Say("By HTTP again.")}}
+	played := &agenttest.Model{Answers: [][]message.Chunk{agenttest.Say("By HTTP."), agenttest.Say("In the program."),
+		agenttest.Say("By HTTP again.")}}
 	p, srv := served(t, pudu.Options{Model: played, Version: "v0.embedded"})
 	if p.Handler() != p.Handler() {
 		t.Error("each call makes another server")
 	}
 	const input = `{"assistant_id":"lead_agent","input":{"messages":"Hello."}}`
 	thread := pudu.NewThreadID()
-	if status, body := ask(t, http.MethodPost, srv.URL+"/threads", `{"thread_id":"`+thread+`"}`); status != http.StatusOK {
+	if status, body := ask(t, http.MethodPost, srv.URL+"/threads", `{"thread_id":"`+thread+
+		`"}`); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	last := func(body string) string {
@@ -74,7 +76,8 @@ func TestTheServerIsAHandler(t *testing.T) {
 	if d := cmp.Diff([]string{"By HTTP.", "In the program.", "By HTTP again."}, append(got, last(body))); d != "" {
 		t.Error(d)
 	}
-	if _, body := ask(t, http.MethodGet, srv.URL+"/info", ""); !strings.Contains(body, "test/played") || !strings.Contains(body, "v0.embedded") {
+	if _, body := ask(t, http.MethodGet, srv.URL+"/info", ""); !strings.Contains(body, "test/played") ||
+		!strings.Contains(body, "v0.embedded") {
 		t.Errorf("info: %s", body)
 	}
 	srv.Close()
@@ -88,17 +91,22 @@ func TestWhoMayCallTheHandler(t *testing.T) {
 		host, token, page string
 		want              int
 	}{
-		"nobody is asked, by localhost":          {pudu.Server{}, "localhost", "", "", http.StatusOK},
-		"nobody is asked, by a name":             {pudu.Server{}, "pudu.example.org", "", "", http.StatusForbidden},
-		"the program asks, by a name":            {pudu.Server{Open: true}, "pudu.example.org", "", "", http.StatusOK},
-		"a token is asked for":                   {pudu.Server{Token: "secret"}, "pudu.example.org", "secret", "", http.StatusOK},
-		"a token is asked for, a wrong one came": {pudu.Server{Token: "secret"}, "localhost", "secre", "", http.StatusUnauthorized},
-		"a page of another site":                 {pudu.Server{}, "localhost", "", "https://evil.example", http.StatusForbidden},
-		"a page that may":                        {pudu.Server{Origins: []string{"https://app.example"}}, "localhost", "", "https://app.example", http.StatusOK},
+		"nobody is asked, by localhost": {pudu.Server{}, "localhost", "", "", http.StatusOK},
+		"nobody is asked, by a name":    {pudu.Server{}, "pudu.example.org", "", "", http.StatusForbidden},
+		"the program asks, by a name":   {pudu.Server{Open: true}, "pudu.example.org", "", "", http.StatusOK},
+		"a token is asked for": {pudu.Server{Token: "secret"}, "pudu.example.org", "secret", "",
+			http.StatusOK},
+		"a token is asked for, a wrong one came": {pudu.Server{Token: "secret"}, "localhost", "secre", "",
+			http.StatusUnauthorized},
+		"a page of another site": {pudu.Server{}, "localhost", "", "https://evil.example",
+			http.StatusForbidden},
+		"a page that may": {pudu.Server{Origins: []string{"https://app.example"}}, "localhost",
+			"", "https://app.example", http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := open(t, pudu.Options{Config: written(t, "sandbox: {use: none}\n"), Data: t.TempDir(), Model: &agenttest.Model{}, Server: tt.server})
+			p := open(t, pudu.Options{Config: written(t, "sandbox: {use: none}\n"), Data: t.TempDir(),
+				Model: &agenttest.Model{}, Server: tt.server})
 			defer closed(t, p)
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+tt.host+"/info", http.NoBody)
 			if tt.token != "" {
@@ -116,8 +124,8 @@ func TestWhoMayCallTheHandler(t *testing.T) {
 	}
 }
 
-// TestTheHandlerGoesOnWithWhatCloseCutOff: a run that came by the handler and was under way at Close is finished by the next
-// start, once that has a handler.
+// TestTheHandlerGoesOnWithWhatCloseCutOff: a run that came by the handler and was under way at Close is finished by the
+// next start, once that has a handler.
 func TestTheHandlerGoesOnWithWhatCloseCutOff(t *testing.T) {
 	t.Parallel()
 	const slow = "dialogues:\n  - turns:\n      - {text: 'one two three four five six seven eight', chunk_size: 2, chunk_delay: 20ms}\n"
@@ -133,7 +141,8 @@ func TestTheHandlerGoesOnWithWhatCloseCutOff(t *testing.T) {
 		}
 	}}
 	p, srv := served(t, o)
-	if status, body := ask(t, http.MethodPost, srv.URL+"/threads/t/runs", `{"assistant_id":"lead_agent","input":{"messages":"Count."},"if_not_exists":"create"}`); status != http.StatusOK {
+	if status, body := ask(t, http.MethodPost, srv.URL+"/threads/t/runs",
+		`{"assistant_id":"lead_agent","input":{"messages":"Count."},"if_not_exists":"create"}`); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	<-begun
@@ -150,7 +159,8 @@ func TestTheHandlerGoesOnWithWhatCloseCutOff(t *testing.T) {
 	if end := <-ended; end.Status != event.StatusSuccess {
 		t.Errorf("it ended as %+v", end)
 	}
-	if s, err := p.State(context.Background(), "t"); err != nil || !strings.Contains(fmt.Sprint(agent.Messages.Get(s)), "seven eight") {
+	if s, err := p.State(context.Background(), "t"); err != nil ||
+		!strings.Contains(fmt.Sprint(agent.Messages.Get(s)), "seven eight") {
 		t.Errorf("the thread lacks the answer: %v", err)
 	}
 }

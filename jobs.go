@@ -10,9 +10,10 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// JobKind is a kind of work that follows a step: what takes long, or may fail and be tried again, and is not to be lost when the
-// process ends. Tools and hooks ask for it by [tool.Env.Later]; a process that serves does it ("pudu serve", or any after
-// [Pudu.Handler]), also another one than has run the tool. "pudu jobs" shows what waits and what has failed.
+// JobKind is a kind of work that follows a step: what takes long, or may fail and be tried again, and is not to be lost
+// when the process ends. Tools and hooks ask for it by [tool.Env.Later]; a process that serves does it ("pudu serve",
+// or any after [Pudu.Handler]), also another one than has run the tool. "pudu jobs" shows what waits and what has
+// failed.
 type JobKind struct {
 	// Name is that of the kind, 1 to 256 bytes.
 	Name string
@@ -22,8 +23,8 @@ type JobKind struct {
 	Timeout time.Duration
 	// Wait is the wait before the second try, which doubles with each, up to an hour; 0 means 2 seconds.
 	Wait time.Duration
-	// Run does a job. An error, or a panic, is a try that has failed. Where a process was killed before the end was written, Run
-	// is called again, so what acts outside tells by [Job.ID] that it is the same.
+	// Run does a job. An error, or a panic, is a try that has failed. Where a process was killed before the end was
+	// written, Run is called again, so what acts outside tells by [Job.ID] that it is the same.
 	Run func(ctx context.Context, j Job) error
 }
 
@@ -47,7 +48,8 @@ func works(kinds []JobKind) (list []app.Work) {
 		w := app.Work{Kind: job.Kind{Name: k.Name, Slots: k.Slots, Tries: k.Tries, Timeout: k.Timeout, Wait: k.Wait}}
 		if run := k.Run; run != nil {
 			w.Do = func(ctx context.Context, j job.Job, env tool.Env) error {
-				return run(ctx, Job{ID: j.ID(), Kind: j.Kind, Key: j.Key, Body: j.Body, Attempt: j.Attempt, Last: j.Last, Env: env})
+				return run(ctx, Job{ID: j.ID(), Kind: j.Kind, Key: j.Key, Body: j.Body, Attempt: j.Attempt,
+					Last: j.Last, Env: env})
 			}
 		}
 		list = append(list, w)

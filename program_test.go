@@ -23,7 +23,8 @@ import (
 func configured(t *testing.T, script, more string) string {
 	t.Helper()
 	dir := t.TempDir()
-	config := "sandbox: {use: none}\nmodels:\n  - {name: m, provider: scripted, model: m, script: " + filepath.Join(dir, "s.yaml") + "}\n" + more
+	config := "sandbox: {use: none}\nmodels:\n  - {name: m, provider: scripted, model: m, script: " +
+		filepath.Join(dir, "s.yaml") + "}\n" + more
 	for name, text := range map[string]string{"s.yaml": script, "config.yaml": config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -95,14 +96,17 @@ const shelfScript = `dialogues:
 
 func TestTheWholeAgentInAProgramKeepsItsThreads(t *testing.T) {
 	o := pudu.Options{
-		Config: configured(t, shelfScript, ""), Data: t.TempDir(), Tools: []tool.Tool{shelf(t)}, Middlewares: []agent.Middleware{counter{}},
+		Config: configured(t, shelfScript, ""), Data: t.TempDir(), Tools: []tool.Tool{shelf(t)},
+		Middlewares: []agent.Middleware{counter{}},
 	}
 	p := open(t, o)
-	if got, err := p.Upload("t1", "list.txt", strings.NewReader("shelf 1\n")); got != "/mnt/user-data/uploads/list.txt" || err != nil {
+	if got, err := p.Upload("t1", "list.txt",
+		strings.NewReader("shelf 1\n")); got != "/mnt/user-data/uploads/list.txt" || err != nil {
 		t.Errorf("uploaded to %q, %v", got, err)
 	}
 	task := pudu.Task{
-		Thread: "t1", Text: "What lies there?", Files: map[string][]byte{"more.txt": []byte("x")}, Context: map[string]any{"is_plan_mode": true},
+		Thread: "t1", Text: "What lies there?", Files: map[string][]byte{"more.txt": []byte("x")},
+		Context: map[string]any{"is_plan_mode": true},
 	}
 	if got := said(t, p, task); got != "There are three apples." {
 		t.Errorf("said %q", got)
@@ -150,9 +154,10 @@ func TestOpenSaysWhatIsInItsWay(t *testing.T) {
 		t.Errorf("a data folder in use: %v", err)
 	}
 	o.Data = t.TempDir()
-	o.Tools = []tool.Tool{tool.MustNew(tool.Spec{Name: "ls", Description: "Lists."}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
-		return tool.Text(""), nil
-	})}
+	o.Tools = []tool.Tool{tool.MustNew(tool.Spec{Name: "ls", Description: "Lists."},
+		func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+			return tool.Text(""), nil
+		})}
 	if _, err := pudu.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), `"ls": the name is taken`) {
 		t.Errorf("a tool of a name that is taken: %v", err)
 	}
@@ -164,7 +169,8 @@ func TestOpenWithoutAModelTellsHowToAddOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasSuffix(name, "_API_KEY") || strings.HasPrefix(name, "PUDU_") || strings.HasPrefix(name, "OPENAI_") {
+		if name, _, _ := strings.Cut(v, "="); strings.HasSuffix(name, "_API_KEY") || strings.HasPrefix(name, "PUDU_") ||
+			strings.HasPrefix(name, "OPENAI_") {
 			t.Setenv(name, "")
 		}
 	}
@@ -275,7 +281,8 @@ func TestARunThatACrashHasCutOffIsResumed(t *testing.T) {
 	const script = "dialogues:\n  - turns:\n      - tool_calls: [{name: mortal, args: {}}]\n      - text: 'It is {{.LastToolResult}}'\n"
 	if at := os.Getenv("PUDU_TEST_DIES"); at != "" { // the process that dies
 		config, data, _ := strings.Cut(at, ":")
-		said(t, open(t, pudu.Options{Config: config, Data: data, Tools: []tool.Tool{mortal()}}), pudu.Task{Thread: "t", Text: "Live!"})
+		said(t, open(t, pudu.Options{Config: config, Data: data, Tools: []tool.Tool{mortal()}}),
+			pudu.Task{Thread: "t", Text: "Live!"})
 		return
 	}
 	o := pudu.Options{Config: configured(t, script, ""), Data: t.TempDir(), Tools: []tool.Tool{mortal()}}
@@ -291,8 +298,8 @@ func TestARunThatACrashHasCutOffIsResumed(t *testing.T) {
 	}
 }
 
-// TestAWordToARunOfTheWholeAgent: what is said while a tool works is read by the same run; what comes to a thread at rest, or too
-// late, begins the next one.
+// TestAWordToARunOfTheWholeAgent: what is said while a tool works is read by the same run; what comes to a thread at
+// rest, or too late, begins the next one.
 func TestAWordToARunOfTheWholeAgent(t *testing.T) {
 	const script = `dialogues:
   - match: Work
@@ -306,7 +313,8 @@ func TestAWordToARunOfTheWholeAgent(t *testing.T) {
 		func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
 			return tool.Text("done"), p.Say(ctx, "t", "left")
 		})
-	p = open(t, pudu.Options{Config: configured(t, script, "memory: {enabled: false}\n"), Data: t.TempDir(), Tools: []tool.Tool{hears}})
+	p = open(t, pudu.Options{Config: configured(t, script, "memory: {enabled: false}\n"), Data: t.TempDir(),
+		Tools: []tool.Tool{hears}})
 	defer closed(t, p)
 	if err := p.Say(t.Context(), "t", "left"); !errors.Is(err, pudu.ErrNotFound) {
 		t.Errorf("to no thread: %v", err)

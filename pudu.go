@@ -1,8 +1,8 @@
 // Package pudu embeds the agent in a Go program. There are three ways:
 //
 //   - [Main] is a pudu of your own, the command line and the server, with tools and middlewares of yours.
-//   - [Open] is the same agent without the command line: [Pudu.Run] does a task, threads, state and files are at hand, and
-//     [Pudu.Handler] is the whole server.
+//   - [Open] is the same agent without the command line: [Pudu.Run] does a task, threads, state and files are at hand,
+//     and [Pudu.Handler] is the whole server.
 //   - [New] is a plain agent of nothing but the model, tools and middlewares that you give it, kept in memory.
 //
 // In each of them the events of a run are ranged over:
@@ -61,7 +61,8 @@ func New(cfg Config) (*Agent, error) {
 		}
 		cfg.Model = m
 	}
-	a, err := agent.New(agent.Config{Model: cfg.Model, System: cfg.System, Tools: cfg.Tools, Sources: cfg.Sources}, cfg.Middlewares...)
+	a, err := agent.New(agent.Config{Model: cfg.Model, System: cfg.System, Tools: cfg.Tools, Sources: cfg.Sources},
+		cfg.Middlewares...)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +95,8 @@ func (t *Thread) Messages() []message.Message { return agent.Messages.Get(t.Stat
 // ErrBusy is yielded by [Thread.Run] while another run of the thread is under way.
 var ErrBusy = errors.New("the thread has a run under way")
 
-// Run says text to the agent and yields the run's events as they happen. A failure of the run is the last pair. When the
-// consumer stops early the run is cancelled; what it had done until then is kept.
+// Run says text to the agent and yields the run's events as they happen. A failure of the run is the last pair. When
+// the consumer stops early the run is cancelled; what it had done until then is kept.
 func (t *Thread) Run(ctx context.Context, text string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		if !t.busy.TryLock() {

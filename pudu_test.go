@@ -24,7 +24,8 @@ func (parrot) Stream(_ context.Context, req *model.Request) iter.Seq2[message.Ch
 		last := req.Messages[len(req.Messages)-1]
 		if last.Role == message.Human {
 			args, _ := json.Marshal(map[string]string{"word": last.Text()})
-			yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "shout", Args: string(args)}}, FinishReason: "tool_calls"}, nil)
+			yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "shout", Args: string(args)}},
+				FinishReason: "tool_calls"}, nil)
 			return
 		}
 		for _, w := range strings.SplitAfter(last.Text(), " ") {

@@ -46,7 +46,8 @@ func TestAddMessagesEqualsTheReference(t *testing.T) {
 		m := message.New(message.Human, rapid.StringMatching(`[a-z]{1,4}`).Draw(t, "text"))
 		m.ID = rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "id")
 		if rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
-			m = message.Message{Role: message.Remove, ID: rapid.SampledFrom([]string{m.ID, message.RemoveAll}).Draw(t, "what")}
+			m = message.Message{Role: message.Remove, ID: rapid.SampledFrom([]string{m.ID, message.RemoveAll}).
+				Draw(t, "what")}
 		}
 		return m
 	})
@@ -83,7 +84,8 @@ func brief(msgs []message.Message) string {
 }
 
 func TestAddMessagesMintsMissingIDs(t *testing.T) {
-	u, err := agent.AddMessages(state.State{}, []message.Message{message.New(message.Human, "x")}, func() string { return "new" })
+	u, err := agent.AddMessages(state.State{}, []message.Message{message.New(message.Human, "x")},
+		func() string { return "new" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,8 @@ func TestAddMessagesMintsMissingIDs(t *testing.T) {
 func TestAddMessagesTakesNoClientForTheProgram(t *testing.T) {
 	note, said := conversation.Note("n", "loop_warning", "stop"), message.New(message.Human, "hello")
 	said.ID = "x"
-	s, _, err := state.State{}.Apply(agent.Messages.Append(conversation.DateMessage("d", "2026-11-21, Saturday"), said, note))
+	s, _, err := state.State{}.Apply(agent.Messages.Append(conversation.DateMessage("d", "2026-11-21, Saturday"), said,
+		note))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,8 @@ func TestAddMessagesRemovesInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := u.MarshalJSON()
-	if want := `[{"c":"messages","op":"remove","v":["a","b","c","d","e","f","g","h"]}]`; string(got) != want || err != nil {
+	if want := `[{"c":"messages","op":"remove","v":["a","b","c","d","e","f","g","h"]}]`; string(got) != want ||
+		err != nil {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }

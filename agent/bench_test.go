@@ -23,7 +23,8 @@ func (m idle) BeforeModel(context.Context, *agent.Runtime, state.State) (agent.C
 func (m idle) AfterModel(context.Context, *agent.Runtime, state.State) (agent.Command, error) {
 	return agent.Command{}, nil
 }
-func (m idle) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m idle) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	return next(ctx, req)
 }
 func (m idle) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {

@@ -27,7 +27,8 @@ func TestAnAnswerWithoutEndIsStopped(t *testing.T) {
 	})
 	b := newBed()
 	s, err := mustAgent(t, agent.Config{Model: m}).Run(t.Context(), b.rt, state.State{})
-	if e := model.AsError(err); e == nil || e.Provider != "fake" || e.Model != "model" || e.Class != model.ClassTooLarge || !errors.Is(err, model.ErrTooLarge) || !stopped {
+	if e := model.AsError(err); e == nil || e.Provider != "fake" || e.Model != "model" ||
+		e.Class != model.ClassTooLarge || !errors.Is(err, model.ErrTooLarge) || !stopped {
 		t.Errorf("error %v", err)
 	}
 	diff(t, talk(s), []string{"human: do it"})
@@ -36,8 +37,8 @@ func TestAnAnswerWithoutEndIsStopped(t *testing.T) {
 	}
 }
 
-// TestALongAnswerIsShownWhole: its pieces are joined the more the longer it is, and nothing of it is missing, nor of what
-// stays of it when it is cancelled. It ends with pieces of different sizes.
+// TestALongAnswerIsShownWhole: its pieces are joined the more the longer it is, and nothing of it is missing, nor of
+// what stays of it when it is cancelled. It ends with pieces of different sizes.
 func TestALongAnswerIsShownWhole(t *testing.T) {
 	for _, words := range []int{30_000, 30_001, 30_002} {
 		for _, cancelled := range []bool{false, true} {
@@ -85,7 +86,8 @@ func shownPieces(b bed) (pieces, bytes int) {
 // TestPiecesOfAnotherKind are not joined, and what was held is shown before them.
 func TestPiecesOfAnotherKind(t *testing.T) {
 	b := newBed()
-	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(slices.Repeat([]message.Chunk{{Text: "x"}, {Reasoning: "y"}}, 4000))}))
+	b.mustRun(t,
+		mustAgent(t, agent.Config{Model: turns(slices.Repeat([]message.Chunk{{Text: "x"}, {Reasoning: "y"}}, 4000))}))
 	texts, thoughts := 0, 0
 	for _, d := range b.events {
 		if c, ok := d.(event.Chunk); ok {

@@ -57,14 +57,17 @@ func TestBreakpoints(t *testing.T) {
 		"after the model":   {after: []string{agent.NodeModel}, want: []string{agent.NodeTools, agent.NodeAfterAgent}},
 		"a name of no node": {before: []string{"nowhere"}},
 		"after every node": {after: []string{agent.AllNodes}, want: []string{
-			agent.NodeBeforeModel, agent.NodeModel, agent.NodeTools, agent.NodeBeforeModel, agent.NodeModel, agent.NodeAfterAgent,
+			agent.NodeBeforeModel, agent.NodeModel, agent.NodeTools, agent.NodeBeforeModel, agent.NodeModel,
+			agent.NodeAfterAgent,
 		}},
 		"before every node": {before: []string{agent.AllNodes}, want: []string{
-			agent.NodeBeforeAgent, agent.NodeBeforeModel, agent.NodeModel, agent.NodeTools, agent.NodeBeforeModel, agent.NodeModel, agent.NodeAfterAgent,
+			agent.NodeBeforeAgent, agent.NodeBeforeModel, agent.NodeModel, agent.NodeTools, agent.NodeBeforeModel,
+			agent.NodeModel, agent.NodeAfterAgent,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := mustAgent(t, agent.Config{Model: turns(call("echo", `{"x":"1"}`), say("fine")), Tools: []tool.Tool{echo("echo")}})
+			a := mustAgent(t, agent.Config{Model: turns(call("echo", `{"x":"1"}`), say("fine")),
+				Tools: []tool.Tool{echo("echo")}})
 			b := newBed()
 			b.rt.Config.InterruptBefore, b.rt.Config.InterruptAfter = c.before, c.after
 			nodes, conversation := stops(t, b, a)
@@ -85,7 +88,8 @@ func TestBreakpointBeforeAnything(t *testing.T) {
 }
 
 func TestARunCutOffAtABreakpointStopsThereAgain(t *testing.T) {
-	a := mustAgent(t, agent.Config{Model: turns(call("echo", `{"x":"1"}`), say("fine")), Tools: []tool.Tool{echo("echo")}})
+	a := mustAgent(t, agent.Config{Model: turns(call("echo", `{"x":"1"}`), say("fine")),
+		Tools: []tool.Tool{echo("echo")}})
 	b := newBed()
 	b.rt.Config.InterruptBefore = []string{agent.NodeTools}
 	s, err := a.Run(t.Context(), b.rt, state.State{})

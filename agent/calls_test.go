@@ -40,11 +40,13 @@ func TestResultsThatDoNotFit(t *testing.T) {
 	a := mustAgent(t, agent.Config{
 		Model: turns(call("unfit", `{}`), say("x")), Tools: []tool.Tool{answers("unfit", unfit(), nil)},
 	})
-	if _, err := a.Run(soon(t), newBed().rt, state.State{}); !errors.Is(err, state.ErrNoItem) || !strings.HasPrefix(err.Error(), "unfit: tools: ") {
+	if _, err := a.Run(soon(t), newBed().rt, state.State{}); !errors.Is(err, state.ErrNoItem) ||
+		!strings.HasPrefix(err.Error(), "unfit: tools: ") {
 		t.Errorf("error %v", err)
 	}
 	a = mustAgent(t, agent.Config{
-		Model: turns(call("fails", `{}`, "unfit", `{}`), say("x")), Tools: []tool.Tool{answers("unfit", unfit(), nil), answers("fails", nil, boom)},
+		Model: turns(call("fails", `{}`, "unfit", `{}`), say("x")), Tools: []tool.Tool{answers("unfit", unfit(), nil),
+			answers("fails", nil, boom)},
 	})
 	_, err := a.Run(soon(t), newBed().rt, state.State{})
 	if !errors.Is(err, boom) || !errors.Is(err, state.ErrNoItem) || !strings.Contains(err.Error(), "\nunfit: tools: ") {
@@ -102,7 +104,8 @@ func TestAQuestionIsInTheLog(t *testing.T) {
 			pairs = append(pairs, name, `{"x":"lane"}`)
 		}
 		b := newBed()
-		a := mustAgent(t, agent.Config{Model: turns(call(pairs...), say("x")), Tools: []tool.Tool{answers("good", tool.Text("done"), nil), asks()}})
+		a := mustAgent(t, agent.Config{Model: turns(call(pairs...), say("x")),
+			Tools: []tool.Tool{answers("good", tool.Text("done"), nil), asks()}})
 		_, err := a.Run(soon(t), b.rt, state.State{})
 		waits, ok := errors.AsType[*agent.Interrupted](err)
 		if !ok || len(waits.Interrupts) != 1 {
@@ -111,7 +114,8 @@ func TestAQuestionIsInTheLog(t *testing.T) {
 		last := b.steps[len(b.steps)-1]
 		if !slices.ContainsFunc(last.Events, func(e agent.Emitted) bool {
 			asked, ok := e.Data.(event.Interrupt)
-			return ok && asked.CallID == waits.Interrupts[0].CallID && asked.InterruptID == waits.Interrupts[0].InterruptID
+			return ok && asked.CallID == waits.Interrupts[0].CallID &&
+				asked.InterruptID == waits.Interrupts[0].InterruptID
 		}) || last.Lazy || last.Next != agent.NodeTools {
 			t.Errorf("%q: the last step is %+v", calls, last)
 		}
@@ -130,7 +134,8 @@ func TestAQuestionIsInTheLog(t *testing.T) {
 
 // TestQuestionsAreCounted in the error of a run that waits.
 func TestQuestionsAreCounted(t *testing.T) {
-	for n, want := range map[int]string{0: "stopped at a breakpoint", 1: "answer to 1 question", 2: "answer to 2 question"} {
+	for n, want := range map[int]string{0: "stopped at a breakpoint", 1: "answer to 1 question",
+		2: "answer to 2 question"} {
 		if got := (&agent.Interrupted{Interrupts: make([]event.Interrupt, n)}).Error(); !strings.Contains(got, want) {
 			t.Errorf("%d: %q", n, got)
 		}
@@ -141,7 +146,8 @@ func TestQuestionsAreCounted(t *testing.T) {
 func TestAQuestionThatIsNotWritten(t *testing.T) {
 	b := newBed()
 	b.failAt = 4 // after the input, the answer and the intent
-	_, err := mustAgent(t, agent.Config{Model: turns(call("asks", `{}`), say("x")), Tools: []tool.Tool{asks()}}).Run(soon(t), b.rt, state.State{})
+	_, err := mustAgent(t, agent.Config{Model: turns(call("asks", `{}`), say("x")), Tools: []tool.Tool{asks()}}).
+		Run(soon(t), b.rt, state.State{})
 	if _, waits := errors.AsType[*agent.Interrupted](err); waits || !agent.IsFatal(err) {
 		t.Errorf("error %v", err)
 	}
@@ -161,7 +167,8 @@ func TestAResultThatIsNotWritten(t *testing.T) {
 		}
 		return b.commit(ctx, step)
 	}
-	a := mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "b", `{}`), say("x")), Tools: []tool.Tool{echo("a"), echo("b")}})
+	a := mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "b", `{}`), say("x")),
+		Tools: []tool.Tool{echo("a"), echo("b")}})
 	s, err := a.Run(soon(t), b.rt, state.State{})
 	if !errors.Is(err, errCommit) || after != 0 {
 		t.Errorf("error %v, %d commits behind it", err, after)
@@ -181,7 +188,8 @@ func TestNoToolStartsBehindACancel(t *testing.T) {
 		return tool.Text("done"), nil
 	})}
 	b := newBed()
-	s, err := mustAgent(t, agent.Config{Model: turns(call("stops", `{"x":"l"}`, "stops", `{"x":"l"}`), say("x")), Tools: []tool.Tool{stops}}).
+	s, err := mustAgent(t, agent.Config{Model: turns(call("stops", `{"x":"l"}`, "stops", `{"x":"l"}`), say("x")),
+		Tools: []tool.Tool{stops}}).
 		Run(ctx, b.rt, state.State{})
 	if !errors.Is(err, errStop) || ran != 1 {
 		t.Errorf("error %v, %d ran", err, ran)
@@ -198,7 +206,8 @@ func TestTheContextOfAToolEndsWithItsCall(t *testing.T) {
 		left = ctx //nolint:fatcontext // to see its end
 		return tool.Text("done"), nil
 	})
-	newBed().mustRun(t, mustAgent(t, agent.Config{Model: turns(call("leaves", `{}`), say("x")), Tools: []tool.Tool{leaves}}))
+	newBed().
+		mustRun(t, mustAgent(t, agent.Config{Model: turns(call("leaves", `{}`), say("x")), Tools: []tool.Tool{leaves}}))
 	if left.Err() == nil {
 		t.Error("it goes on")
 	}
@@ -207,7 +216,8 @@ func TestTheContextOfAToolEndsWithItsCall(t *testing.T) {
 // TestAnEmptyResult says so.
 func TestAnEmptyResult(t *testing.T) {
 	empty := answers("empty", &tool.Result{MessageID: "its-own"}, nil)
-	s, err := mustAgent(t, agent.Config{Model: turns(call("empty", `{}`), say("x")), Tools: []tool.Tool{empty}}).Run(soon(t), newBed().rt, state.State{})
+	s, err := mustAgent(t, agent.Config{Model: turns(call("empty", `{}`), say("x")), Tools: []tool.Tool{empty}}).
+		Run(soon(t), newBed().rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +233,8 @@ func TestATimeOutBehindACancel(t *testing.T) {
 		cancel(errStop)
 		return nil, context.DeadlineExceeded
 	})
-	s, err := mustAgent(t, agent.Config{Model: turns(call("late", `{}`), say("x")), Tools: []tool.Tool{late}}).Run(ctx, newBed().rt, state.State{})
+	s, err := mustAgent(t, agent.Config{Model: turns(call("late", `{}`), say("x")), Tools: []tool.Tool{late}}).
+		Run(ctx, newBed().rt, state.State{})
 	if got := talk(s); !errors.Is(err, errStop) || !strings.HasPrefix(got[2], "error tool: This call was cancelled") {
 		t.Errorf("%v, %q", err, got)
 	}
@@ -239,7 +250,8 @@ func (falling) WrapToolCall(context.Context, *agent.ToolRequest, agent.ToolHandl
 
 // TestAPanicOfAWrapper is an error of the call that it wrapped.
 func TestAPanicOfAWrapper(t *testing.T) {
-	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("x")), Tools: []tool.Tool{echo("a")}}, falling{}).Run(soon(t), newBed().rt, state.State{})
+	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("x")), Tools: []tool.Tool{echo("a")}},
+		falling{}).Run(soon(t), newBed().rt, state.State{})
 	if err == nil || !strings.HasPrefix(err.Error(), "tools: a panicked: ouch") {
 		t.Errorf("error %v", err)
 	}
@@ -260,8 +272,8 @@ func (m mute) Inspect(ctx context.Context, _ *tool.Call) string {
 	return ""
 }
 
-// TestCallsOfUnknownOutcome: they are marked as such, and nothing is said that their tools do not know. So is a call of a tool
-// that is gone.
+// TestCallsOfUnknownOutcome: they are marked as such, and nothing is said that their tools do not know. So is a call of
+// a tool that is gone.
 func TestCallsOfUnknownOutcome(t *testing.T) {
 	for _, name := range []string{"mute", "gone"} {
 		ai := message.New(message.AI, "")
@@ -272,14 +284,17 @@ func TestCallsOfUnknownOutcome(t *testing.T) {
 		}
 		b := newBed()
 		b.rt.Input = nil
-		b.rt.Resume = &agent.Resume{Next: agent.NodeTools, Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked"}}}
+		b.rt.Resume = &agent.Resume{Next: agent.NodeTools,
+			Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked"}}}
 		looked := t.Context()
-		a := mustAgent(t, agent.Config{Model: turns(say("never"), say("ok")), Tools: []tool.Tool{mute{newTool("mute", tool.SideEffects, nil), &looked}}})
+		a := mustAgent(t, agent.Config{Model: turns(say("never"), say("ok")),
+			Tools: []tool.Tool{mute{newTool("mute", tool.SideEffects, nil), &looked}}})
 		if s, err = a.Run(soon(t), b.rt, s); err != nil {
 			t.Fatal(err)
 		}
 		got := agent.Messages.Get(s)[1]
-		if !strings.HasSuffix(got.Text(), "before you decide whether to call it again.") || string(got.Kwargs[message.KeyOutcomeUnknown]) != "true" {
+		if !strings.HasSuffix(got.Text(), "before you decide whether to call it again.") ||
+			string(got.Kwargs[message.KeyOutcomeUnknown]) != "true" {
 			t.Errorf("%s: %q, %s", name, got.Text(), got.Kwargs)
 		}
 		if name == "mute" && looked.Err() == nil {
@@ -293,9 +308,11 @@ func TestWhatTheModelIsToldOfToolsThatAreNot(t *testing.T) {
 	second := echo("b")
 	second.spec.Description = "the second of this name"
 	var requests []*model.Request
-	a := mustAgent(t, agent.Config{Model: noting(&requests, call("nope", `{}`, "", `{}`), say("x")), Tools: []tool.Tool{echo("b"), second, echo("a")}})
+	a := mustAgent(t, agent.Config{Model: noting(&requests, call("nope", `{}`, "", `{}`), say("x")),
+		Tools: []tool.Tool{echo("b"), second, echo("a")}})
 	got := newBed().mustRun(t, a)
-	diff(t, got[2:4], []string{`error tool: There is no tool "nope". Available tools: a, b.`, "error tool: The call names no tool. Available tools: a, b."})
+	diff(t, got[2:4], []string{`error tool: There is no tool "nope". Available tools: a, b.`,
+		"error tool: The call names no tool. Available tools: a, b."})
 	var offered []string
 	for _, t := range requests[0].Tools {
 		offered = append(offered, t.Name+t.Description)
@@ -307,7 +324,8 @@ func TestWhatTheModelIsToldOfToolsThatAreNot(t *testing.T) {
 func TestCutArgumentsAreShownInPart(t *testing.T) {
 	for extra, want := range map[int]string{0: "xx\n", 1: "xx…\n"} {
 		args := `{"x":"` + strings.Repeat("x", 494+extra)
-		got := newBed().mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", args), say("x")), Tools: []tool.Tool{echo("a")}}))
+		got := newBed().mustRun(t,
+			mustAgent(t, agent.Config{Model: turns(call("a", args), say("x")), Tools: []tool.Tool{echo("a")}}))
 		if !strings.Contains(got[2], want) {
 			t.Errorf("%d bytes: %q", len(args), got[2])
 		}
@@ -319,7 +337,8 @@ func TestOneOfTwoCallsIsRepaired(t *testing.T) {
 	const cut, fenced = `{"x":"`, "```json\n{\"x\":\"y\"}\n```"
 	for _, calls := range [][]string{{cut, fenced}, {fenced, cut}} {
 		b := newBed()
-		got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", calls[0], "a", calls[1]), say("x")), Tools: []tool.Tool{echo("a")}}))
+		got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", calls[0], "a", calls[1]), say("x")),
+			Tools: []tool.Tool{echo("a")}}))
 		if !slices.Contains(got, "tool: a:y") || len(got) != 5 {
 			t.Errorf("%q: %q", calls, got)
 		}

@@ -70,7 +70,8 @@ func TestCancelDuringToolsKeepsKnownResultsAndAnswersTheRest(t *testing.T) {
 		return tool.Text("too late"), nil
 	})
 	a := mustAgent(t, agent.Config{
-		Model: turns(call("quick", `{}`, "obeys", `{}`, "deaf", `{}`), say("never")), Tools: []tool.Tool{quick, obeys, deaf},
+		Model: turns(call("quick", `{}`, "obeys", `{}`, "deaf", `{}`), say("never")),
+		Tools: []tool.Tool{quick, obeys, deaf},
 	})
 	start := time.Now()
 	s, err := a.Run(ctx, b.rt, state.State{})
@@ -104,7 +105,8 @@ type breaking struct{ asks bool }
 var errWrapper = errors.New("broken")
 
 func (breaking) Name() string { return "Breaking" }
-func (w breaking) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (w breaking) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	if w.asks {
 		if _, err := next(ctx, req); err != nil {
 			return nil, err
@@ -117,7 +119,8 @@ func (w breaking) WrapModelCall(ctx context.Context, req *agent.ModelRequest, ne
 func TestAnAnswerThatAWrapperLoses(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		b := newBed()
-		s, err := mustAgent(t, agent.Config{Model: turns(say("hello"))}, breaking{asks}).Run(t.Context(), b.rt, state.State{})
+		s, err := mustAgent(t, agent.Config{Model: turns(say("hello"))}, breaking{asks}).
+			Run(t.Context(), b.rt, state.State{})
 		if !errors.Is(err, errWrapper) {
 			t.Errorf("error %v", err)
 		}
@@ -141,20 +144,23 @@ func TestAFailureBeforeAnythingIsShown(t *testing.T) {
 	m := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
 		return func(yield func(message.Chunk, error) bool) { yield(message.Chunk{}, errWrapper) }
 	})
-	if _, err := mustAgent(t, agent.Config{Model: m}).Run(t.Context(), b.rt, state.State{}); !errors.Is(err, errWrapper) {
+	if _, err := mustAgent(t, agent.Config{Model: m}).Run(t.Context(), b.rt, state.State{}); !errors.Is(err,
+		errWrapper) {
 		t.Errorf("error %v", err)
 	}
 	diff(t, b.lines(), []string{"commit __start__ -> before_model"})
 }
 
-// TestWhatStaysOfACancelledAnswer: its text or its thoughts with what is known of it, but no calls, and nothing if that is all.
+// TestWhatStaysOfACancelledAnswer: its text or its thoughts with what is known of it, but no calls, and nothing if that
+// is all.
 func TestWhatStaysOfACancelledAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		chunk   message.Chunk
 		text    string
 		discard []string
 	}{
-		"text":     {message.Chunk{Text: "half", Kwargs: message.Fields{"vendor": json.RawMessage(`"x"`)}}, "half", nil},
+		"text": {message.Chunk{Text: "half", Kwargs: message.Fields{"vendor": json.RawMessage(`"x"`)}}, "half",
+			nil},
 		"thoughts": {message.Chunk{Reasoning: "hm", Kwargs: message.Fields{"vendor": json.RawMessage(`"x"`)}}, "", nil},
 		"a call":   {call("a", `{}`)[0], "", []string{"m1 cancelled"}},
 	} {
@@ -180,11 +186,13 @@ func TestWhatStaysOfACancelledAnswer(t *testing.T) {
 			}
 			continue
 		}
-		if len(msgs) != 1 || msgs[0].Text() != c.text || string(msgs[0].Kwargs["vendor"]) != `"x"` || string(msgs[0].Kwargs[message.KeyPartial]) != `"cancelled"` {
+		if len(msgs) != 1 || msgs[0].Text() != c.text || string(msgs[0].Kwargs["vendor"]) != `"x"` ||
+			string(msgs[0].Kwargs[message.KeyPartial]) != `"cancelled"` {
 			t.Errorf("%s: %+v stays", name, msgs)
 		}
 		last := b.steps[len(b.steps)-1]
-		if done, ok := last.Events[0].Data.(event.Message); !ok || done.MessageID != msgs[0].ID || len(done.Chunks) != 1 {
+		if done, ok := last.Events[0].Data.(event.Message); !ok || done.MessageID != msgs[0].ID ||
+			len(done.Chunks) != 1 {
 			t.Errorf("%s: the events %+v", name, last.Events)
 		}
 	}
@@ -193,7 +201,8 @@ func TestWhatStaysOfACancelledAnswer(t *testing.T) {
 // TestPiecesAreShownAsTheyCome: each that holds something, and no other.
 func TestPiecesAreShownAsTheyCome(t *testing.T) {
 	b := newBed()
-	answer := []message.Chunk{{}, {Reasoning: "hm"}, {Text: "a"}, call("a", `{"x":"1"}`)[0], {FinishReason: "tool_calls"}}
+	answer := []message.Chunk{{}, {Reasoning: "hm"}, {Text: "a"}, call("a", `{"x":"1"}`)[0],
+		{FinishReason: "tool_calls"}}
 	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(answer, say("b")), Tools: []tool.Tool{echo("a")}}))
 	var shown []string
 	for _, d := range b.events {
@@ -208,8 +217,8 @@ func TestPiecesAreShownAsTheyCome(t *testing.T) {
 	diff(t, shown, []string{"m1:hm", "m1:a", `m1:c0a{"x":"1"}`, "m2:b"})
 }
 
-// TestACancelBehindTheLastStep: a run that waits for a person, or could not write, writes nothing more when it is cancelled at that
-// moment.
+// TestACancelBehindTheLastStep: a run that waits for a person, or could not write, writes nothing more when it is
+// cancelled at that moment.
 func TestACancelBehindTheLastStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		last  int // the commit during which the run is cancelled
@@ -228,8 +237,10 @@ func TestACancelBehindTheLastStep(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := mustAgent(t, agent.Config{Model: turns(call("asks", `{}`)), Tools: []tool.Tool{asks()}}).Run(ctx, b.rt, state.State{})
-		if _, waits := errors.AsType[*agent.Interrupted](err); waits != (c.fails == nil) || !errors.Is(err, c.fails) && !waits {
+		_, err := mustAgent(t, agent.Config{Model: turns(call("asks", `{}`)), Tools: []tool.Tool{asks()}}).
+			Run(ctx, b.rt, state.State{})
+		if _, waits := errors.AsType[*agent.Interrupted](err); waits != (c.fails == nil) || !errors.Is(err, c.fails) &&
+			!waits {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if commits != c.last {
@@ -246,7 +257,8 @@ type cancelling struct {
 }
 
 func (*cancelling) Name() string { return "cancelling" }
-func (c *cancelling) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (c *cancelling) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	c.cancel(errStop)
 	c.result, c.err = next(ctx, req)
 	return c.result, c.err
@@ -261,7 +273,8 @@ func TestAToolDoesNotStartAfterACancel(t *testing.T) {
 		t.Error("the tool was started")
 		return tool.Text("x"), nil
 	})
-	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`)), Tools: []tool.Tool{started}}, around).Run(ctx, b.rt, state.State{})
+	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`)), Tools: []tool.Tool{started}}, around).
+		Run(ctx, b.rt, state.State{})
 	if !errors.Is(err, errStop) || !errors.Is(around.err, errStop) || around.result != nil {
 		t.Errorf("the run ends with %v, the call with %v, %v", err, around.result, around.err)
 	}

@@ -55,12 +55,14 @@ func (m tracer) AfterModel(context.Context, *agent.Runtime, state.State) (agent.
 func (m tracer) AfterAgent(context.Context, *agent.Runtime, state.State) (agent.Command, error) {
 	return m.hook("after_agent")
 }
-func (m tracer) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m tracer) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	m.note(m.name + ".model in")
 	defer m.note(m.name + ".model out")
 	return next(ctx, req)
 }
-func (m tracer) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m tracer) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	m.note(m.name + ".tool in")
 	defer m.note(m.name + ".tool out")
 	return next(ctx, req)
@@ -72,7 +74,8 @@ func TestHookOrder(t *testing.T) {
 	a := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("ok")), Tools: []tool.Tool{echo("a")}},
 		tracer{"A", b.note}, tracer{"B", b.note})
 	b.mustRun(t, a)
-	model := []string{"A.before_model", "B.before_model", "A.model in", "B.model in", "B.model out", "A.model out", "B.after_model", "A.after_model"}
+	model := []string{"A.before_model", "B.before_model", "A.model in", "B.model in", "B.model out", "A.model out",
+		"B.after_model", "A.after_model"}
 	var want []string
 	want = append(want, "A.before_agent", "B.before_agent")
 	want = append(want, model...)

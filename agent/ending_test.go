@@ -24,8 +24,8 @@ func cutCall(reason string, pairs ...string) []message.Chunk {
 	return chunks
 }
 
-// TestCutArgumentsAreNeverExecuted: what an answer that reached the length limit asks for runs only where it is certain that
-// it is whole.
+// TestCutArgumentsAreNeverExecuted: what an answer that reached the length limit asks for runs only where it is certain
+// that it is whole.
 func TestCutArgumentsAreNeverExecuted(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string
@@ -48,7 +48,8 @@ func TestCutArgumentsAreNeverExecuted(t *testing.T) {
 				return tool.Text("ok"), nil
 			})
 			b := newBed()
-			got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(cutCall(c.reason, c.calls...), say("ok")), Tools: []tool.Tool{tl}}))
+			got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(cutCall(c.reason, c.calls...), say("ok")),
+				Tools: []tool.Tool{tl}}))
 			if strings.Join(ran, " ") != c.ran {
 				t.Errorf("ran %q, want %q", ran, c.ran)
 			}
@@ -83,7 +84,8 @@ func (wantsMore) AfterModel(context.Context, *agent.Runtime, state.State) (agent
 
 func TestEndedEndsTheRunWithItsAnswer(t *testing.T) {
 	b := newBed()
-	s, err := mustAgent(t, agent.Config{Model: turns(say("half an ans"))}, wantsMore{}, endedBy{"capped"}).Run(t.Context(), b.rt, state.State{})
+	s, err := mustAgent(t, agent.Config{Model: turns(say("half an ans"))}, wantsMore{}, endedBy{"capped"}).
+		Run(t.Context(), b.rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +119,10 @@ func (lastly) AfterAgent(_ context.Context, rt *agent.Runtime, s state.State) (a
 func TestTheLastAnswerHasNoRawCallsEither(t *testing.T) {
 	b := newBed()
 	b.rt.Config.MaxSteps = 1
-	raw := []message.Chunk{{Text: "sum", Kwargs: message.Fields{"tool_calls": json.RawMessage(`[{"id":"x"}]`)}}, {FinishReason: "stop"}}
-	s, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), raw), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+	raw := []message.Chunk{{Text: "sum", Kwargs: message.Fields{"tool_calls": json.RawMessage(`[{"id":"x"}]`)}},
+		{FinishReason: "stop"}}
+	s, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), raw), Tools: []tool.Tool{echo("a")}}).
+		Run(t.Context(), b.rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +132,8 @@ func TestTheLastAnswerHasNoRawCallsEither(t *testing.T) {
 	}
 }
 
-// TestTheNextTurnBeginsAsTheLastRequestDid: what asks for the last answer is part of the conversation, once, also when the
-// model is asked again after a crash.
+// TestTheNextTurnBeginsAsTheLastRequestDid: what asks for the last answer is part of the conversation, once, also when
+// the model is asked again after a crash.
 func TestTheNextTurnBeginsAsTheLastRequestDid(t *testing.T) {
 	var requests [][]message.Message
 	m := fakeModel(func(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {

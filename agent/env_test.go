@@ -27,16 +27,19 @@ func (s envSeer) BeforeAgent(_ context.Context, rt *agent.Runtime, _ state.State
 func TestToolsAndHooksGetTheSameEnv(t *testing.T) {
 	t.Parallel()
 	var inHook, inTool tool.Env
-	asks := tool.MustNew(tool.Spec{Name: "asks", Description: "Asks."}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		inTool = c.Env
-		m, err := c.Env.Model(tool.CheapModel)
-		if err != nil {
-			return nil, err
-		}
-		answer, err := model.Collect(m.Stream(ctx, &model.Request{Messages: []message.Message{message.New(message.Human, "?")}}))
-		return tool.Text(answer.Text()), err
-	})
-	side := turns([]message.Chunk{{Text: "aside"}, {Usage: &message.Usage{InputTokens: 7, TotalTokens: 7}, FinishReason: "stop"}})
+	asks := tool.MustNew(tool.Spec{Name: "asks", Description: "Asks."},
+		func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			inTool = c.Env
+			m, err := c.Env.Model(tool.CheapModel)
+			if err != nil {
+				return nil, err
+			}
+			answer, err := model.Collect(m.Stream(ctx,
+				&model.Request{Messages: []message.Message{message.New(message.Human, "?")}}))
+			return tool.Text(answer.Text()), err
+		})
+	side := turns([]message.Chunk{{Text: "aside"}, {Usage: &message.Usage{InputTokens: 7, TotalTokens: 7},
+		FinishReason: "stop"}})
 	b := newBed()
 	b.rt.Env = tool.Env{Ref: tool.Ref{Agent: "deer"}, Services: tool.Services{
 		Model: func(role string) (model.ChatModel, error) {
@@ -46,7 +49,8 @@ func TestToolsAndHooksGetTheSameEnv(t *testing.T) {
 			return side, nil
 		},
 	}}
-	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("asks", `{}`), say("done")), Tools: []tool.Tool{asks}}, envSeer{&inHook}))
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("asks", `{}`), say("done")), Tools: []tool.Tool{asks}},
+		envSeer{&inHook}))
 	want := tool.Ref{User: b.rt.UserID, Thread: b.rt.ThreadID, Run: b.rt.RunID, Agent: "deer"}
 	if !cmp.Equal(inHook.Ref, want) || !cmp.Equal(inTool.Ref, want) || want.Run == "" {
 		t.Errorf("hook %+v, tool %+v, want %+v", inHook.Ref, inTool.Ref, want)

@@ -24,10 +24,11 @@ func TestInputThatDoesNotFit(t *testing.T) {
 	nobody.ID = "nobody"
 	b.rt.Input = agent.Messages.Replace(nobody)
 	asked := false
-	a := mustAgent(t, agent.Config{Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
-		asked = true
-		return stream(say("hello")...)
-	})})
+	a := mustAgent(t,
+		agent.Config{Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+			asked = true
+			return stream(say("hello")...)
+		})})
 	if _, err := a.Run(t.Context(), b.rt, state.State{}); !errors.Is(err, state.ErrNoItem) || asked {
 		t.Errorf("error %v, asked %t", err, asked)
 	}
@@ -36,14 +37,17 @@ func TestInputThatDoesNotFit(t *testing.T) {
 // TestSummaryOfAResult: it is the first line, and of a long one at most 120 characters.
 func TestSummaryOfAResult(t *testing.T) {
 	for text, want := range map[string]string{
-		"\n one \ntwo": "one ", strings.Repeat("x", 120): strings.Repeat("x", 120), strings.Repeat("y", 121): strings.Repeat("y", 119) + "…",
+		"\n one \ntwo": "one ", strings.Repeat("x", 120): strings.Repeat("x", 120),
+		strings.Repeat("y", 121): strings.Repeat("y", 119) + "…",
 	} {
 		b := newBed()
-		long := newTool("long", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil })
+		long := newTool("long", tool.ReadOnly,
+			func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil })
 		brief := newTool("brief", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) {
 			return &tool.Result{Content: tool.Text(text).Content, Summary: "in brief\nand more"}, nil
 		})
-		b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("long", `{}`), call("brief", `{}`), say("done")), Tools: []tool.Tool{long, brief}}))
+		b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("long", `{}`), call("brief", `{}`), say("done")),
+			Tools: []tool.Tool{long, brief}}))
 		var got []string
 		for _, s := range b.steps {
 			for _, e := range s.Events {
@@ -61,7 +65,8 @@ func TestSummaryOfAResult(t *testing.T) {
 // TestResumeNote: what the log of a step says of its calls, and of a breakpoint.
 func TestResumeNote(t *testing.T) {
 	r := agent.Resume{Started: map[string]event.ToolStart{}, Ended: map[string]event.ToolEnd{}}
-	for _, d := range []event.Data{event.ToolStart{CallID: "asks"}, event.ToolStart{CallID: "acts"}, event.Interrupt{CallID: "asks"},
+	for _, d := range []event.Data{event.ToolStart{CallID: "asks"}, event.ToolStart{CallID: "acts"},
+		event.Interrupt{CallID: "asks"},
 		event.ToolEnd{CallID: "done"}, event.Custom{}} {
 		if !r.Note(event.Event{Data: d}) {
 			t.Errorf("%T ends the log", d)
@@ -81,11 +86,12 @@ func TestResumeNote(t *testing.T) {
 // TestAnswerThatBreaksOff: what was shown of it is taken back, with the reason.
 func TestAnswerThatBreaksOff(t *testing.T) {
 	b := newBed()
-	a := mustAgent(t, agent.Config{Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
-		return func(yield func(message.Chunk, error) bool) {
-			_ = yield(message.Chunk{Text: "I be"}, nil) && yield(message.Chunk{}, errors.New("line is dead"))
-		}
-	})})
+	a := mustAgent(t,
+		agent.Config{Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+			return func(yield func(message.Chunk, error) bool) {
+				_ = yield(message.Chunk{Text: "I be"}, nil) && yield(message.Chunk{}, errors.New("line is dead"))
+			}
+		})})
 	if _, err := a.Run(t.Context(), b.rt, state.State{}); err == nil {
 		t.Fatal("the run succeeded")
 	}
@@ -125,7 +131,8 @@ func TestCauseOfACancel(t *testing.T) {
 		cancel(cause)
 		return agent.Command{}
 	}}
-	fails := hookOf{name: "fails", failAfterModel: errors.New("broken")} // its hook comes later, in the order of after hooks
+	// its hook comes later, in the order of after hooks
+	fails := hookOf{name: "fails", failAfterModel: errors.New("broken")}
 	_, err := mustAgent(t, agent.Config{Model: turns(say("hello"))}, fails, stops).Run(ctx, b.rt, state.State{})
 	if !errors.Is(err, cause) || strings.Contains(err.Error(), "broken") {
 		t.Errorf("error %v, want %v", err, cause)
@@ -165,7 +172,8 @@ func TestChunksThatAreGone(t *testing.T) {
 	if got, ok := agent.Chunks(m, writes); !ok || len(got) != 2 || got[0].Text != "he" || got[1].Text != "llo" {
 		t.Errorf("%+v, %t", got, ok)
 	}
-	for _, bad := range []string{"", "{", `[]`, `[{"c":"messages","op":"append","v":[{"type":"ai","id":"other","content":"hello"}]}]`} {
+	for _, bad := range []string{"", "{", `[]`,
+		`[{"c":"messages","op":"append","v":[{"type":"ai","id":"other","content":"hello"}]}]`} {
 		if got, ok := agent.Chunks(m, json.RawMessage(bad)); ok {
 			t.Errorf("%q has %+v", bad, got)
 		}
@@ -199,17 +207,19 @@ func (behind) AfterModel(context.Context, *agent.Runtime, state.State) (c agent.
 func (atEnd) AfterAgent(context.Context, *agent.Runtime, state.State) (c agent.Command, err error) {
 	return c, err
 }
-func (aroundAll) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (aroundAll) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	return next(ctx, req)
 }
-func (aroundOne) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (aroundOne) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	return next(ctx, req)
 }
 
 func TestHooks(t *testing.T) {
 	for want, m := range map[agent.Hook]agent.Middleware{
-		agent.HookBeforeAgent: atStart{}, agent.HookBeforeModel: atModel{}, agent.HookAfterModel: behind{}, agent.HookAfterAgent: atEnd{},
-		agent.HookWrapModelCall: aroundAll{}, agent.HookWrapToolCall: aroundOne{},
+		agent.HookBeforeAgent: atStart{}, agent.HookBeforeModel: atModel{}, agent.HookAfterModel: behind{},
+		agent.HookAfterAgent: atEnd{}, agent.HookWrapModelCall: aroundAll{}, agent.HookWrapToolCall: aroundOne{},
 	} {
 		if got := agent.Hooks(m); !slices.Equal(got, []agent.Hook{want}) {
 			t.Errorf("%T has %v, want %s", m, got, want)

@@ -118,7 +118,8 @@ func TestGotoOfAnAnswer(t *testing.T) {
 				r.Goto = c.answer
 			}
 		})
-		s, err := mustAgent(t, agent.Config{Model: turns(say("hello"))}, goes, onceAt{name: "hook", node: "after_model", cmd: c.hook, ran: new(int)}).
+		s, err := mustAgent(t, agent.Config{Model: turns(say("hello"))}, goes,
+			onceAt{name: "hook", node: "after_model", cmd: c.hook, ran: new(int)}).
 			Run(soon(t), b.rt, state.State{})
 		if err != nil {
 			t.Fatal(err)
@@ -129,8 +130,8 @@ func TestGotoOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestGotoOfResults: the end beats the model in either order, an error goes to the model although its tool returns directly,
-// and a stop asks for the last answer.
+// TestGotoOfResults: the end beats the model in either order, an error goes to the model although its tool returns
+// directly, and a stop asks for the last answer.
 func TestGotoOfResults(t *testing.T) {
 	leads := func(name string, to tool.Goto, u func(c *tool.Call) state.Update, isError bool) fakeTool {
 		tl := newTool(name, tool.ReadOnly, func(_ context.Context, c *tool.Call) (*tool.Result, error) {
@@ -145,11 +146,13 @@ func TestGotoOfResults(t *testing.T) {
 		return tl
 	}
 	stops := func(c *tool.Call) state.Update { return agent.Stop(&agent.Runtime{RunID: c.RunID}, "capped") }
-	tools := []tool.Tool{leads("end", tool.End, nil, false), leads("model", tool.Model, nil, false), leads("direct", "", nil, false),
+	tools := []tool.Tool{leads("end", tool.End, nil, false), leads("model", tool.Model, nil, false),
+		leads("direct", "", nil, false),
 		leads("wrong", "", nil, true), leads("stop", tool.End, stops, false)}
 	for calls, want := range map[string]string{
-		"end model": "tool: model", "model end": "tool: end", "end end": "tool: end", "model": "ai: more", "direct": "tool: direct",
-		"wrong": "ai: more", "direct wrong": "ai: more", "wrong direct": "ai: more", "stop": "ai: more", "direct model": "ai: more", "direct end": "tool: end",
+		"end model": "tool: model", "model end": "tool: end", "end end": "tool: end", "model": "ai: more",
+		"direct": "tool: direct", "wrong": "ai: more", "direct wrong": "ai: more", "wrong direct": "ai: more",
+		"stop": "ai: more", "direct model": "ai: more", "direct end": "tool: end",
 	} {
 		var pairs []string
 		for name := range strings.FieldsSeq(calls) {
@@ -186,7 +189,9 @@ func TestCallsThatAHookAnswers(t *testing.T) {
 			return c
 		}}
 		b := newBed()
-		got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call(calls...), say("fine")), Tools: []tool.Tool{echo("a")}}, answers))
+		got := b.mustRun(t,
+			mustAgent(t, agent.Config{Model: turns(call(calls...), say("fine")), Tools: []tool.Tool{echo("a")}},
+				answers))
 		if last := got[len(got)-1]; last != "ai: fine" || len(got) != 3+len(calls)/2 {
 			t.Errorf("%q: %q", calls, got)
 		}
@@ -211,7 +216,8 @@ func TestRunWithoutNodes(t *testing.T) {
 func TestEventsWithoutCommit(t *testing.T) {
 	b := newBed()
 	b.rt.Commit = nil
-	act := newTool("act", tool.SideEffects, func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("done"), nil })
+	act := newTool("act", tool.SideEffects,
+		func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("done"), nil })
 	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("act", `{}`), say("ok")), Tools: []tool.Tool{act}}))
 	diff(t, b.lines(), []string{"emit message", "emit tool_start", "emit tool_end", "emit message"})
 }
@@ -237,8 +243,10 @@ func TestLastAnswerOfNothing(t *testing.T) {
 		b := newBed()
 		b.rt.Config.MaxSteps = 1
 		var requests []*model.Request
-		got := b.mustRun(t, mustAgent(t, agent.Config{Model: noting(&requests, call("a", `{}`), answer), Tools: []tool.Tool{echo("a")}}))
-		if last := got[len(got)-1]; !strings.HasSuffix(last, "The run reached a limit before it had an answer.") || strings.Contains(last, "[a") {
+		got := b.mustRun(t, mustAgent(t, agent.Config{Model: noting(&requests, call("a", `{}`), answer),
+			Tools: []tool.Tool{echo("a")}}))
+		if last := got[len(got)-1]; !strings.HasSuffix(last, "The run reached a limit before it had an answer.") ||
+			strings.Contains(last, "[a") {
 			t.Errorf("ends with %q", last)
 		}
 		if asked := requests[1].Messages; asked[len(asked)-1].Text() == "" {

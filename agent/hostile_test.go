@@ -12,9 +12,9 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// TestHostile49Arguments is item 49 of the list of hostile inputs: calls that nothing can be made of, and calls under one id. Each is
-// answered once, what is wrong with it is told to the model, no tool runs with what it cannot read, and the next request is one that
-// every provider takes.
+// TestHostile49Arguments is item 49 of the list of hostile inputs: calls that nothing can be made of, and calls under
+// one id. Each is answered once, what is wrong with it is told to the model, no tool runs with what it cannot read, and
+// the next request is one that every provider takes.
 func TestHostile49Arguments(t *testing.T) {
 	deep := func(n int) string { return `{"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}` }
 	large := `{"x":"` + strings.Repeat("v", 1<<20-64) + `"}` // with more the answer itself is refused
@@ -38,7 +38,8 @@ func TestHostile49Arguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests []*model.Request
-			a := mustAgent(t, agent.Config{Model: noting(&requests, call(c.tool, c.args), say("done")), Tools: []tool.Tool{echo("a")}})
+			a := mustAgent(t, agent.Config{Model: noting(&requests, call(c.tool, c.args), say("done")),
+				Tools: []tool.Tool{echo("a")}})
 			got := newBed().mustRun(t, a)
 			if len(got) != 4 || !like(c.want, got[2]) {
 				t.Fatalf("%.300q, want %q", got, c.want)
@@ -53,10 +54,12 @@ func TestHostile49IDs(t *testing.T) {
 	var requests []*model.Request
 	same := message.Chunk{}
 	for i, id := range []string{"c", "c", "", "", "c"} {
-		same.ToolCalls = append(same.ToolCalls, message.ToolCallChunk{Index: i, ID: id, Name: "a", Args: `{"x":"` + string(rune('0'+i)) + `"}`})
+		same.ToolCalls = append(same.ToolCalls, message.ToolCallChunk{Index: i, ID: id, Name: "a", Args: `{"x":"` +
+			string(rune('0'+i)) + `"}`})
 	}
 	a := mustAgent(t, agent.Config{
-		Model: noting(&requests, []message.Chunk{same, {FinishReason: "tool_calls"}}, say("done")), Tools: []tool.Tool{echo("a")},
+		Model: noting(&requests, []message.Chunk{same, {FinishReason: "tool_calls"}}, say("done")),
+		Tools: []tool.Tool{echo("a")},
 	})
 	got := newBed().mustRun(t, a)
 	diff(t, got[2:], []string{"tool: a:0", "tool: a:1", "tool: a:2", "tool: a:3", "tool: a:4", "ai: done"})
@@ -79,7 +82,8 @@ func like(pattern, text string) bool {
 	return text == "" || strings.HasSuffix(pattern, "*")
 }
 
-// checkPairs checks that each call has one result behind it, under an id that no other of the message has, and arguments that are JSON.
+// checkPairs checks that each call has one result behind it, under an id that no other of the message has, and
+// arguments that are JSON.
 func checkPairs(t *testing.T, msgs []message.Message) {
 	t.Helper()
 	var open []string

@@ -82,7 +82,8 @@ func (t fakeTool) Run(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 	return t.run(ctx, c)
 }
 
-func newTool(name string, effect tool.Effect, run func(ctx context.Context, c *tool.Call) (*tool.Result, error)) fakeTool {
+func newTool(name string, effect tool.Effect, run func(ctx context.Context, c *tool.Call) (*tool.Result,
+	error)) fakeTool {
 	schema := json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"},"n":{"type":"integer"}}}`)
 	return fakeTool{tool.Spec{Name: name, Effect: effect, Parameters: schema}, run}
 }

@@ -25,8 +25,8 @@ func (laned) Lane(args json.RawMessage) string {
 	return in.X
 }
 
-// TestCallsOfOneLaneKeepTheirOrder: three parts added to one file must not change places, also where calls that wait are
-// more than run at once.
+// TestCallsOfOneLaneKeepTheirOrder: three parts added to one file must not change places, also where calls that wait
+// are more than run at once.
 func TestCallsOfOneLaneKeepTheirOrder(t *testing.T) {
 	for _, slots := range []int{1, 2, 8} {
 		var mu sync.Mutex
@@ -68,8 +68,10 @@ func TestACallWaitsForItsLane(t *testing.T) {
 	})}
 	lane := []string{"alone", `{"x":"a"}`, "alone", `{"x":"a"}`, "alone", `{"x":"a"}`}
 	free := laned{echo("free")}
-	for _, before := range [][]string{nil, {"free", `{}`}, {"plain", `{}`}, {"plain", `{}`, "free", `{"x":"b"}`}} { // of no lane, of another tool, of another lane
-		a := mustAgent(t, agent.Config{Model: turns(call(slices.Concat(before, lane)...), say("done")), Tools: []tool.Tool{alone, free, echo("plain")}})
+	// of no lane, of another tool, of another lane
+	for _, before := range [][]string{nil, {"free", `{}`}, {"plain", `{}`}, {"plain", `{}`, "free", `{"x":"b"}`}} {
+		a := mustAgent(t, agent.Config{Model: turns(call(slices.Concat(before, lane)...), say("done")),
+			Tools: []tool.Tool{alone, free, echo("plain")}})
 		newBed().mustRun(t, a)
 		if both.Load() != 0 {
 			t.Errorf("behind %q two calls of one lane ran at once", before)

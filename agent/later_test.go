@@ -56,13 +56,14 @@ func later(name, key string, end error) fakeTool {
 	})
 }
 
-// TestJobsAreOfTheStepThatHasWhatAskedForThem: those of a call go with its result, those of hooks with the next step, also
-// with the run's end.
+// TestJobsAreOfTheStepThatHasWhatAskedForThem: those of a call go with its result, those of hooks with the next step,
+// also with the run's end.
 func TestJobsAreOfTheStepThatHasWhatAskedForThem(t *testing.T) {
 	t.Parallel()
 	b := newBed()
 	b.rt.Env.Services.Later = taker
-	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("done")), Tools: []tool.Tool{later("a", "a", nil)}}, asksForJobs{}))
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("done")),
+		Tools: []tool.Tool{later("a", "a", nil)}}, asksForJobs{}))
 	for i, s := range b.steps {
 		for _, j := range s.Jobs {
 			at := s.Next
@@ -75,7 +76,8 @@ func TestJobsAreOfTheStepThatHasWhatAskedForThem(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(b.jobsOf(), ","); strings.Count(got, "before") != 2 || strings.Count(got, " a") != 2 || strings.Count(got, "after") != 1 {
+	if got := strings.Join(b.jobsOf(), ","); strings.Count(got, "before") != 2 || strings.Count(got, " a") != 2 ||
+		strings.Count(got, "after") != 1 {
 		t.Errorf("jobs of the steps: %s", got)
 	}
 }
@@ -87,7 +89,8 @@ func TestJobsOfACallThatHasNoResultAreNotStored(t *testing.T) {
 		b := newBed()
 		b.rt.Env.Services.Later = taker
 		a := mustAgent(t, agent.Config{
-			Model: turns(call("a", `{}`, "b", `{}`), say("done")), Tools: []tool.Tool{later("a", "a", end), later("b", "b", nil)}})
+			Model: turns(call("a", `{}`, "b", `{}`), say("done")),
+			Tools: []tool.Tool{later("a", "a", end), later("b", "b", nil)}})
 		if _, err := a.Run(t.Context(), b.rt, state.State{}); err == nil {
 			t.Errorf("%s: the run has not stopped", name)
 		}
@@ -113,7 +116,8 @@ func TestAJobThatCannotBeTakenIsRefused(t *testing.T) {
 	})
 	b := newBed()
 	b.rt.Env.Services.Later = taker
-	got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("done")), Tools: []tool.Tool{asks}}))
+	got := b.mustRun(t,
+		mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("done")), Tools: []tool.Tool{asks}}))
 	if !strings.Contains(strings.Join(got, "\n"), "tool: 100") {
 		t.Errorf("%q", got)
 	}

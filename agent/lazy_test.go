@@ -8,8 +8,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// TestOnlyResultsThatCannotBeHadAgainAreWaitedFor looks at the steps that hold the results of tools, which are the first
-// of two siblings and then both.
+// TestOnlyResultsThatCannotBeHadAgainAreWaitedFor looks at the steps that hold the results of tools, which are the
+// first of two siblings and then both.
 func TestOnlyResultsThatCannotBeHadAgainAreWaitedFor(t *testing.T) {
 	done := func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("done"), nil }
 	for _, c := range []struct {

@@ -58,7 +58,8 @@ func TestParallelCallsAreMergedInCallOrder(t *testing.T) {
 		return tool.Text("fast"), nil
 	})
 	b := newBed()
-	a := mustAgent(t, agent.Config{Model: turns(call("slow", `{}`, "fast", `{}`), say("ok")), Tools: []tool.Tool{slow, fast}})
+	a := mustAgent(t, agent.Config{Model: turns(call("slow", `{}`, "fast", `{}`), say("ok")),
+		Tools: []tool.Tool{slow, fast}})
 	diff(t, b.mustRun(t, a)[2:], []string{"tool: slow", "tool: fast", "ai: ok"})
 }
 
@@ -98,7 +99,8 @@ func TestArgumentsAreRepairedOnlyWhereTheMeaningIsCertain(t *testing.T) {
 				return tool.Text("ran " + string(call.Args)), nil
 			})
 			b := newBed()
-			got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("ran", c.args), say("ok")), Tools: []tool.Tool{ran}}))
+			got := b.mustRun(t,
+				mustAgent(t, agent.Config{Model: turns(call("ran", c.args), say("ok")), Tools: []tool.Tool{ran}}))
 			if len(got) != 4 || !strings.HasPrefix(got[2], c.want) {
 				t.Errorf("got %q, want a third message that starts with %q", got, c.want)
 			}
@@ -159,7 +161,9 @@ func TestEndOfTheTurnByATool(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBed()
-			got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(c.calls, say("more")), Tools: []tool.Tool{ask, direct, echo("a")}}))
+			got := b.mustRun(t,
+				mustAgent(t, agent.Config{Model: turns(c.calls, say("more")),
+					Tools: []tool.Tool{ask, direct, echo("a")}}))
 			if got[len(got)-1] != c.last {
 				t.Errorf("got %q, want the last to be %q", got, c.last)
 			}
@@ -177,7 +181,8 @@ func TestLimitEndsWithALastAnswer(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 4} {
 		b := newBed()
 		b.rt.Config.MaxSteps = limit
-		s, err := mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+		s, err := mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}}).
+			Run(t.Context(), b.rt, state.State{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,15 +228,16 @@ func TestAStopFromAMiddlewareEndsWithALastAnswer(t *testing.T) {
 		return agent.Command{Update: agent.Stop(rt, "loop_capped")}
 	}}
 	b := newBed()
-	got := b.mustRun(t, mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}, StopPrompt: "Sum up."}, guard))
+	got := b.mustRun(t, mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("a")}, StopPrompt: "Sum up."},
+		guard))
 	diff(t, got, []string{
 		"human: do it", "ai: [a {}]", "error tool: This call was not executed: the run reached a limit.",
 		"human: Sum up.", "ai: in short",
 	})
 }
 
-// TestACallWithSeveralQuestions: each has its own interrupt and is answered by itself; of those that it hands on it gets the answers by their
-// ids, of its own as its answer. One that asks nothing fails the run.
+// TestACallWithSeveralQuestions: each has its own interrupt and is answered by itself; of those that it hands on it
+// gets the answers by their ids, of its own as its answer. One that asks nothing fails the run.
 func TestACallWithSeveralQuestions(t *testing.T) {
 	var got []string
 	ask := newTool("ask", tool.Idempotent, func(_ context.Context, c *tool.Call) (*tool.Result, error) {
@@ -253,23 +259,27 @@ func TestACallWithSeveralQuestions(t *testing.T) {
 	s, err := a.Run(t.Context(), b.rt, state.State{})
 	var waiting *agent.Interrupted
 	if !errors.As(err, &waiting) || len(waiting.Interrupts) != 6 || waiting.Interrupts[0].InterruptID != "below 1" ||
-		waiting.Interrupts[2].InterruptID == waiting.Interrupts[5].InterruptID || waiting.Interrupts[2].CallID != waiting.Interrupts[0].CallID {
+		waiting.Interrupts[2].InterruptID == waiting.Interrupts[5].InterruptID ||
+		waiting.Interrupts[2].CallID != waiting.Interrupts[0].CallID {
 		t.Fatalf("got %+v", err)
 	}
 	first, own := waiting.Interrupts[0].CallID, waiting.Interrupts[2].InterruptID
 	resume := func(answers map[string]json.RawMessage) error {
 		got = nil
-		b.rt.Resume = &agent.Resume{Next: agent.NodeTools, Answers: map[string]map[string]json.RawMessage{first: answers}}
+		b.rt.Resume = &agent.Resume{Next: agent.NodeTools,
+			Answers: map[string]map[string]json.RawMessage{first: answers}}
 		s, err = a.Run(t.Context(), b.rt, s)
 		return err
 	}
-	if err := resume(map[string]json.RawMessage{"below 2": json.RawMessage(`"b"`), own: json.RawMessage(`"o"`)}); !errors.As(err, &waiting) ||
+	if err := resume(map[string]json.RawMessage{"below 2": json.RawMessage(`"b"`),
+		own: json.RawMessage(`"o"`)}); !errors.As(err, &waiting) ||
 		len(waiting.Interrupts) != 4 || waiting.Interrupts[0].InterruptID != "below 1" {
 		t.Fatalf("got %+v", err)
 	}
 	slices.Sort(got)
 	diff(t, got, []string{` map[]`, `"o" map[below 2:"b"]`})
-	all := map[string]json.RawMessage{"below 1": json.RawMessage(`1`), "below 2": json.RawMessage(`1`), own: json.RawMessage(`1`)}
+	all := map[string]json.RawMessage{"below 1": json.RawMessage(`1`), "below 2": json.RawMessage(`1`),
+		own: json.RawMessage(`1`)}
 	if err := resume(all); err == nil || errors.As(err, &waiting) {
 		t.Errorf("a call that asks nothing: %v", err)
 	}
@@ -288,11 +298,13 @@ func TestInterruptKeepsSiblingsAndResumes(t *testing.T) {
 		}
 		return tool.Text("you said " + string(answer)), nil
 	})
-	a := mustAgent(t, agent.Config{Model: turns(call("other", `{}`, "ask", `{}`), say("fine")), Tools: []tool.Tool{other, ask}})
+	a := mustAgent(t, agent.Config{Model: turns(call("other", `{}`, "ask", `{}`), say("fine")),
+		Tools: []tool.Tool{other, ask}})
 	b := newBed()
 	s, err := a.Run(t.Context(), b.rt, state.State{})
 	var waiting *agent.Interrupted
-	if !errors.As(err, &waiting) || len(waiting.Interrupts) != 1 || string(waiting.Interrupts[0].Value) != `{"question":"sure?"}` {
+	if !errors.As(err, &waiting) || len(waiting.Interrupts) != 1 ||
+		string(waiting.Interrupts[0].Value) != `{"question":"sure?"}` {
 		t.Fatalf("got error %v", err)
 	}
 	resume := &agent.Resume{Next: b.steps[len(b.steps)-1].Next, Ended: map[string]event.ToolEnd{},
@@ -333,14 +345,16 @@ func TestResumeAfterACrash(t *testing.T) {
 	}
 	a := mustAgent(t, agent.Config{
 		Model: turns(call("unsafe", `{}`, "safe", `{}`, "done", `{}`, "fresh", `{}`), say("ok")),
-		Tools: []tool.Tool{mk("unsafe", tool.SideEffects), mk("safe", tool.Idempotent), mk("done", tool.SideEffects), mk("fresh", tool.SideEffects)},
+		Tools: []tool.Tool{mk("unsafe", tool.SideEffects), mk("safe", tool.Idempotent), mk("done", tool.SideEffects),
+			mk("fresh", tool.SideEffects)},
 	})
 	b := newBed()
 	b.rt.Config.ParallelTools = 1
 	human, ai := message.New(message.Human, "do it"), message.New(message.AI, "")
 	human.ID, ai.ID = "h1", "asked"
 	for i, n := range []string{"unsafe", "safe", "done", "fresh"} {
-		ai.ToolCalls = append(ai.ToolCalls, message.ToolCall{ID: "c" + string(rune('0'+i)), Name: n, Args: json.RawMessage(`{}`)})
+		ai.ToolCalls = append(ai.ToolCalls, message.ToolCall{ID: "c" + string(rune('0'+i)), Name: n,
+			Args: json.RawMessage(`{}`)})
 	}
 	s, _, err := state.State{}.Apply(agent.Messages.Append(human, ai))
 	if err != nil {
@@ -353,9 +367,10 @@ func TestResumeAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.rt.Resume = &agent.Resume{
-		Next:    agent.NodeTools,
-		Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked"}, "c1": {CallID: "c1", MessageID: "asked"}, "c2": {CallID: "c2", MessageID: "asked"}},
-		Ended:   map[string]event.ToolEnd{"c2": {CallID: "c2", MessageID: "asked", Writes: writes}},
+		Next: agent.NodeTools,
+		Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked"},
+			"c1": {CallID: "c1", MessageID: "asked"}, "c2": {CallID: "c2", MessageID: "asked"}},
+		Ended: map[string]event.ToolEnd{"c2": {CallID: "c2", MessageID: "asked", Writes: writes}},
 	}
 	s, err = a.Run(t.Context(), b.rt, s)
 	if err != nil {
@@ -377,7 +392,8 @@ func (looking) Inspect(_ context.Context, c *tool.Call) string {
 }
 
 func TestAToolTellsWhatIsLeftOfACall(t *testing.T) {
-	a := mustAgent(t, agent.Config{Model: turns(call("act", `{"n":1}`), say("ok")), Tools: []tool.Tool{looking{newTool("act", tool.SideEffects, nil)}}})
+	a := mustAgent(t, agent.Config{Model: turns(call("act", `{"n":1}`), say("ok")),
+		Tools: []tool.Tool{looking{newTool("act", tool.SideEffects, nil)}}})
 	b := newBed()
 	human, ai := message.New(message.Human, "do it"), message.New(message.AI, "")
 	human.ID, ai.ID = "h1", "asked"
@@ -392,7 +408,8 @@ func TestAToolTellsWhatIsLeftOfACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := talk(s)[2]
-	if !strings.HasPrefix(got, "error tool: The outcome of this call is unknown") || !strings.HasSuffix(got, `It was started with {"n":1} in run `+b.rt.RunID+".") {
+	if !strings.HasPrefix(got, "error tool: The outcome of this call is unknown") ||
+		!strings.HasSuffix(got, `It was started with {"n":1} in run `+b.rt.RunID+".") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -407,7 +424,8 @@ func TestIntentIsDurableBeforeASideEffect(t *testing.T) {
 		b.note("look")
 		return tool.Text("seen"), nil
 	})
-	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("act", `{}`), call("look", `{}`), say("ok")), Tools: []tool.Tool{act, look}}))
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("act", `{}`), call("look", `{}`), say("ok")),
+		Tools: []tool.Tool{act, look}}))
 	diff(t, b.lines(), []string{
 		"commit __start__ -> before_model",
 		"commit model message -> tools",
@@ -439,20 +457,29 @@ func TestAResultIsDurableWhileSiblingsRun(t *testing.T) {
 		}
 	})
 	first.spec.Timeout, second.spec.Timeout = 5*time.Second, 5*time.Second
-	got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("first", `{}`, "second", `{}`), say("ok")), Tools: []tool.Tool{first, second}}))
+	got := b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("first", `{}`, "second", `{}`), say("ok")),
+		Tools: []tool.Tool{first, second}}))
 	diff(t, got[2:], []string{"tool: 1", "tool: 2", "ai: ok"})
 }
 
 func TestFailures(t *testing.T) {
 	boom := errors.New("boom")
-	failing := newTool("failing", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { return nil, boom })
-	panicking := newTool("panicking", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { panic("ouch") })
-	nothing := newTool("nothing", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil })
-	slow := newTool("slow", tool.ReadOnly, func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() })
+	failing := newTool("failing", tool.ReadOnly,
+		func(context.Context, *tool.Call) (*tool.Result, error) { return nil, boom })
+	panicking := newTool("panicking", tool.ReadOnly,
+		func(context.Context, *tool.Call) (*tool.Result, error) { panic("ouch") })
+	nothing := newTool("nothing", tool.ReadOnly,
+		func(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil })
+	slow := newTool("slow", tool.ReadOnly, func(ctx context.Context, _ *tool.Call) (*tool.Result,
+		error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
 	slow.spec.Timeout = 5 * time.Millisecond
 	release := make(chan struct{})
 	defer close(release)
-	deaf := newTool("deaf", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { <-release; return tool.Text("late"), nil })
+	deaf := newTool("deaf", tool.ReadOnly,
+		func(context.Context, *tool.Call) (*tool.Result, error) { <-release; return tool.Text("late"), nil })
 	deaf.spec.Timeout = 5 * time.Millisecond
 	for _, c := range []struct{ name, tool, want string }{
 		{"a tool's error ends the run and is named", "failing", "tools: failing: boom"},
@@ -463,7 +490,8 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBed()
-			a := mustAgent(t, agent.Config{Model: turns(call(c.tool, `{}`), say("ok")), Tools: []tool.Tool{failing, panicking, nothing, slow, deaf}})
+			a := mustAgent(t, agent.Config{Model: turns(call(c.tool, `{}`), say("ok")),
+				Tools: []tool.Tool{failing, panicking, nothing, slow, deaf}})
 			_, err := a.Run(t.Context(), b.rt, state.State{})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -472,7 +500,8 @@ func TestFailures(t *testing.T) {
 	}
 	t.Run("the results of siblings are kept", func(t *testing.T) {
 		b := newBed()
-		a := mustAgent(t, agent.Config{Model: turns(call("a", `{"x":"1"}`, "failing", `{}`), say("ok")), Tools: []tool.Tool{echo("a"), failing}})
+		a := mustAgent(t, agent.Config{Model: turns(call("a", `{"x":"1"}`, "failing", `{}`), say("ok")),
+			Tools: []tool.Tool{echo("a"), failing}})
 		s, err := a.Run(t.Context(), b.rt, state.State{})
 		if !errors.Is(err, boom) || err.Error() != "tools: failing: boom" {
 			t.Errorf("got %v", err)
@@ -534,7 +563,8 @@ func TestARetriedCallWithdrawsWhatItShowed(t *testing.T) {
 type retry struct{}
 
 func (retry) Name() string { return "Retry" }
-func (retry) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (retry) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse,
+	error) {
 	resp, err := next(ctx, req)
 	if err != nil {
 		return next(ctx, req)

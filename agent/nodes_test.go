@@ -23,7 +23,8 @@ func TestAfter(t *testing.T) {
 		ai := message.New(message.AI, "")
 		ai.ID = "asked"
 		for i := range calls {
-			ai.ToolCalls = append(ai.ToolCalls, message.ToolCall{ID: string(rune('a' + i)), Name: "act", Args: json.RawMessage(`{}`)})
+			ai.ToolCalls = append(ai.ToolCalls, message.ToolCall{ID: string(rune('a' + i)), Name: "act",
+				Args: json.RawMessage(`{}`)})
 		}
 		s, _, err := state.State{}.Apply(agent.Messages.Append(ai))
 		if err != nil {
@@ -106,7 +107,8 @@ func TestUnknownNode(t *testing.T) {
 type answering func(*agent.ModelResponse)
 
 func (answering) Name() string { return "answering" }
-func (a answering) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (a answering) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err == nil {
 		a(resp)
@@ -117,7 +119,8 @@ func (a answering) WrapModelCall(ctx context.Context, req *agent.ModelRequest, n
 // TestAnswerThatDoesNotFit: the run fails if what a wrapper adds to the answer cannot be applied.
 func TestAnswerThatDoesNotFit(t *testing.T) {
 	b := newBed()
-	a := mustAgent(t, agent.Config{Model: turns(say("x"))}, answering(func(r *agent.ModelResponse) { r.Update = agent.Messages.Remove("nobody") }))
+	a := mustAgent(t, agent.Config{Model: turns(say("x"))},
+		answering(func(r *agent.ModelResponse) { r.Update = agent.Messages.Remove("nobody") }))
 	s, err := a.Run(soon(t), b.rt, state.State{})
 	if !errors.Is(err, state.ErrNoItem) || !strings.HasPrefix(err.Error(), "model: ") {
 		t.Errorf("error %v", err)
@@ -134,7 +137,8 @@ func TestWithoutItsIntentNoToolStarts(t *testing.T) {
 		ran = true
 		return tool.Text("done"), nil
 	})
-	_, err := mustAgent(t, agent.Config{Model: turns(call("act", `{}`), say("x")), Tools: []tool.Tool{act}}).Run(t.Context(), b.rt, state.State{})
+	_, err := mustAgent(t, agent.Config{Model: turns(call("act", `{}`), say("x")), Tools: []tool.Tool{act}}).
+		Run(t.Context(), b.rt, state.State{})
 	if !errors.Is(err, errCommit) || ran || len(b.steps) != 2 {
 		t.Errorf("error %v, ran %t, %d steps", err, ran, len(b.steps))
 	}
@@ -147,7 +151,8 @@ func TestCallsWithoutIDs(t *testing.T) {
 		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, Name: "a", Args: args})
 	}
 	b := newBed()
-	s, err := mustAgent(t, agent.Config{Model: turns([]message.Chunk{c}, say("x")), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+	s, err := mustAgent(t, agent.Config{Model: turns([]message.Chunk{c}, say("x")), Tools: []tool.Tool{echo("a")}}).
+		Run(t.Context(), b.rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +163,8 @@ func TestCallsWithoutIDs(t *testing.T) {
 	}
 	for _, args := range []string{`{}`, `{"x":`} { // alone, too
 		one := []message.Chunk{{ToolCalls: []message.ToolCallChunk{{Name: "a", Args: args}}}}
-		s, err := mustAgent(t, agent.Config{Model: turns(one, say("x")), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), newBed().rt, state.State{})
+		s, err := mustAgent(t, agent.Config{Model: turns(one, say("x")), Tools: []tool.Tool{echo("a")}}).
+			Run(t.Context(), newBed().rt, state.State{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +192,8 @@ func answeredCalls(s state.State) (ids []string) {
 // TestDerivedIDs are the same in each version of the program: a run may go on in a newer one.
 func TestDerivedIDs(t *testing.T) {
 	b := newBed()
-	s, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("x")), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+	s, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`), say("x")), Tools: []tool.Tool{echo("a")}}).
+		Run(t.Context(), b.rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +216,8 @@ func TestBreakpointThatIsNotWritten(t *testing.T) {
 // TestAnswerOfAWrapper: one without a role and an id gets both.
 func TestAnswerOfAWrapper(t *testing.T) {
 	b := newBed()
-	a := mustAgent(t, agent.Config{Model: turns(say("x"))}, answering(func(r *agent.ModelResponse) { r.Message.Role, r.Message.ID = "", "" }))
+	a := mustAgent(t, agent.Config{Model: turns(say("x"))},
+		answering(func(r *agent.ModelResponse) { r.Message.Role, r.Message.ID = "", "" }))
 	s, err := a.Run(t.Context(), b.rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
@@ -265,11 +273,13 @@ func TestWhatAToolShows(t *testing.T) {
 func TestBreakpointBehindACheckpoint(t *testing.T) {
 	b := newBed()
 	b.rt.Config.InterruptBefore = []string{agent.NodeTools}
-	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`)), Tools: []tool.Tool{echo("a")}}).Run(t.Context(), b.rt, state.State{})
+	_, err := mustAgent(t, agent.Config{Model: turns(call("a", `{}`)), Tools: []tool.Tool{echo("a")}}).
+		Run(t.Context(), b.rt, state.State{})
 	if _, waits := errors.AsType[*agent.Interrupted](err); !waits {
 		t.Fatal(err)
 	}
-	diff(t, b.lines(), []string{"commit __start__ -> before_model", "commit model message -> tools", "commit interrupt -> tools"})
+	diff(t, b.lines(), []string{"commit __start__ -> before_model", "commit model message -> tools",
+		"commit interrupt -> tools"})
 }
 
 // TestEndThatIsNotWritten: the run tells of both failures.
@@ -277,7 +287,8 @@ func TestEndThatIsNotWritten(t *testing.T) {
 	b := newBed()
 	b.failAt = 2
 	broken := errors.New("broken")
-	_, err := mustAgent(t, agent.Config{Model: turns(say("x"))}, hookOf{name: "fails", failAfterModel: broken}).Run(t.Context(), b.rt, state.State{})
+	_, err := mustAgent(t, agent.Config{Model: turns(say("x"))}, hookOf{name: "fails", failAfterModel: broken}).
+		Run(t.Context(), b.rt, state.State{})
 	if !errors.Is(err, broken) || !errors.Is(err, errCommit) || !agent.IsFatal(err) {
 		t.Errorf("error %v", err)
 	}

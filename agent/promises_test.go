@@ -32,7 +32,8 @@ func TestACancelledRunIsCommittedAllTheSame(t *testing.T) {
 		}
 		return b.commit(ctx, step)
 	}
-	s, err := mustAgent(t, agent.Config{Model: turns(say("x"))}, afterModel{func() { stopped = true; cancel(errStop) }}).Run(ctx, b.rt, state.State{})
+	s, err := mustAgent(t, agent.Config{Model: turns(say("x"))},
+		afterModel{func() { stopped = true; cancel(errStop) }}).Run(ctx, b.rt, state.State{})
 	if !errors.Is(err, errStop) || agent.IsFatal(err) {
 		t.Errorf("the run ended with %v", err)
 	}
@@ -60,7 +61,8 @@ func (a afterModel) AfterModel(context.Context, *agent.Runtime, state.State) (ag
 func TestACancelBetweenModelAndToolsAnswersTheCalls(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b := newBed()
-	a := mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "a", `{}`), say("never")), Tools: []tool.Tool{echo("a")}},
+	a := mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "a", `{}`), say("never")),
+		Tools: []tool.Tool{echo("a")}},
 		afterModel{func() { cancel(errStop) }})
 	s, err := a.Run(ctx, b.rt, state.State{})
 	if !errors.Is(err, errStop) {
@@ -74,7 +76,8 @@ func TestACancelBetweenModelAndToolsAnswersTheCalls(t *testing.T) {
 	}
 }
 
-// TestACallIDInTwoMessages: vendors number the calls of each answer anew. What is known of a call is that of its message.
+// TestACallIDInTwoMessages: vendors number the calls of each answer anew. What is known of a call is that of its
+// message.
 func TestACallIDInTwoMessages(t *testing.T) {
 	human, ai := message.New(message.Human, "do it"), message.New(message.AI, "")
 	human.ID, ai.ID = "h1", "asked"
@@ -93,21 +96,27 @@ func TestACallIDInTwoMessages(t *testing.T) {
 		past agent.Resume
 		want []string // beginnings
 	}{
-		"a result": {agent.Resume{Ended: map[string]event.ToolEnd{"c0": {CallID: "c0", MessageID: "asked", Tool: "act", Writes: writes}}},
+		"a result": {agent.Resume{Ended: map[string]event.ToolEnd{"c0": {CallID: "c0", MessageID: "asked", Tool: "act",
+			Writes: writes}}},
 			[]string{"tool: the first result", "ai: ", "tool: fresh", "ai: ok"}},
-		"an intent": {agent.Resume{Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked", Tool: "act"}}},
+		"an intent": {agent.Resume{Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "asked",
+			Tool: "act"}}},
 			[]string{"error tool: The outcome of this call is unknown", "ai: ", "tool: fresh", "ai: ok"}},
-		"a result of an earlier message": {agent.Resume{Ended: map[string]event.ToolEnd{"c0": {CallID: "c0", MessageID: "before", Tool: "act", Writes: writes}}},
+		"a result of an earlier message": {agent.Resume{Ended: map[string]event.ToolEnd{"c0": {CallID: "c0",
+			MessageID: "before", Tool: "act", Writes: writes}}},
 			[]string{"tool: fresh", "ai: ", "tool: fresh", "ai: ok"}},
-		"an intent of an earlier message": {agent.Resume{Started: map[string]event.ToolStart{"c0": {CallID: "c0", MessageID: "before", Tool: "act"}}},
+		"an intent of an earlier message": {agent.Resume{Started: map[string]event.ToolStart{"c0": {CallID: "c0",
+			MessageID: "before", Tool: "act"}}},
 			[]string{"tool: fresh", "ai: ", "tool: fresh", "ai: ok"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed()
-			act := newTool("act", tool.SideEffects, func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("fresh"), nil })
+			act := newTool("act", tool.SideEffects,
+				func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("fresh"), nil })
 			c.past.Next = agent.NodeTools
 			b.rt.Input, b.rt.Resume = nil, &c.past
-			end, err := mustAgent(t, agent.Config{Model: turns(say("never"), call("act", `{}`), say("ok")), Tools: []tool.Tool{act}}).Run(t.Context(), b.rt, s)
+			end, err := mustAgent(t, agent.Config{Model: turns(say("never"), call("act", `{}`), say("ok")),
+				Tools: []tool.Tool{act}}).Run(t.Context(), b.rt, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +136,8 @@ func TestPiecesAreReadBackAsTheyWereShown(t *testing.T) {
 	first, rest := call("a", `{"x":`)[0], call("a", `"1"}`)[0]
 	rest.ToolCalls[0].ID, rest.ToolCalls[0].Name = "", ""
 	b := newBed()
-	answer := []message.Chunk{{Reasoning: "h"}, {Reasoning: "m"}, {Text: "I "}, {Text: "look"}, first, rest, {FinishReason: "tool_calls"}}
+	answer := []message.Chunk{{Reasoning: "h"}, {Reasoning: "m"}, {Text: "I "}, {Text: "look"}, first, rest,
+		{FinishReason: "tool_calls"}}
 	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(answer, say("ok")), Tools: []tool.Tool{echo("a")}}))
 	shown := map[string][]event.Chunk{}
 	for _, d := range b.events {

@@ -42,8 +42,8 @@ func offers(requests []*model.Request) (list []string) {
 	return list
 }
 
-// TestSourcesAreAskedBeforeEachCall: tools come, go and come back; a call of one that has gone, and of those of a source that fails,
-// is answered with an error; the agent's own come first.
+// TestSourcesAreAskedBeforeEachCall: tools come, go and come back; a call of one that has gone, and of those of a
+// source that fails, is answered with an error; the agent's own come first.
 func TestSourcesAreAskedBeforeEachCall(t *testing.T) {
 	t.Parallel()
 	s := &sourceFunc{tools: func(n int) ([]tool.Tool, string, error) {
@@ -62,14 +62,17 @@ func TestSourcesAreAskedBeforeEachCall(t *testing.T) {
 		return []tool.Tool{echo("never seen")}, "5", nil
 	}}
 	var requests []*model.Request
-	m := noting(&requests, call("a", `{"x":"1"}`), call("a", `{"x":"2"}`), call("b", `{}`), call("nobody", `{}`), call("c", `{"x":"5"}`), say("done"))
+	m := noting(&requests, call("a", `{"x":"1"}`), call("a", `{"x":"2"}`), call("b", `{}`), call("nobody", `{}`),
+		call("c", `{"x":"5"}`), say("done"))
 	b := newBed()
-	got := b.mustRun(t, mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("own")}, Sources: []tool.Source{s}}))
+	got := b.mustRun(t,
+		mustAgent(t, agent.Config{Model: m, Tools: []tool.Tool{echo("own")}, Sources: []tool.Source{s}}))
 	if want := []string{"own a", "own b", "own", "own", "own c", "own"}; !slices.Equal(offers(requests), want) {
 		t.Errorf("offered %q, want %q", offers(requests), want)
 	}
 	text := strings.Join(got, "\n")
-	for _, want := range []string{"tool: a:1", `error tool: There is no tool "a"`, "Some are missing: no connection", `There is no tool "nobody"`, "tool: c:5"} {
+	for _, want := range []string{"tool: a:1", `error tool: There is no tool "a"`, "Some are missing: no connection",
+		`There is no tool "nobody"`, "tool: c:5"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -80,7 +83,8 @@ func TestSourcesAreAskedBeforeEachCall(t *testing.T) {
 			said = append(said, string(c.Value))
 		}
 	}
-	if len(said) != 4 || !strings.Contains(said[0], "no connection") || !strings.Contains(said[1], "ouch") || !strings.Contains(said[2], "bad name") {
+	if len(said) != 4 || !strings.Contains(said[0], "no connection") || !strings.Contains(said[1], "ouch") ||
+		!strings.Contains(said[2], "bad name") {
 		t.Errorf("said %q", said)
 	}
 }
@@ -88,7 +92,8 @@ func TestSourcesAreAskedBeforeEachCall(t *testing.T) {
 // TestSourcesAfterACrash: the process that goes on is offered other tools than the model was.
 func TestSourcesAfterACrash(t *testing.T) {
 	t.Parallel()
-	other := newTool("a", tool.ReadOnly, func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("the other one"), nil })
+	other := newTool("a", tool.ReadOnly,
+		func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("the other one"), nil })
 	other.spec.Parameters = json.RawMessage(`{"type":"object","properties":{"y":{"type":"string"}}}`)
 	for want, now := range map[string][]tool.Tool{
 		"tool: a:1":                    {echo("a")},
@@ -99,7 +104,8 @@ func TestSourcesAfterACrash(t *testing.T) {
 		was := &sourceFunc{tools: func(int) ([]tool.Tool, string, error) { return []tool.Tool{echo("a")}, "", nil }}
 		script := turns(call("a", `{"x":"1"}`), say("done"))
 		b.rt.Config.InterruptBefore = []string{agent.NodeTools}
-		_, err := mustAgent(t, agent.Config{Model: script, Sources: []tool.Source{was}}).Run(t.Context(), b.rt, state.State{})
+		_, err := mustAgent(t, agent.Config{Model: script, Sources: []tool.Source{was}}).
+			Run(t.Context(), b.rt, state.State{})
 		if _, stopped := errors.AsType[*agent.Interrupted](err); !stopped {
 			t.Fatal(err)
 		}
@@ -107,7 +113,8 @@ func TestSourcesAfterACrash(t *testing.T) {
 		is := &sourceFunc{tools: func(int) ([]tool.Tool, string, error) { return now, "", nil }}
 		b.rt.Input, b.rt.Config.InterruptBefore = nil, nil
 		b.rt.Resume = &agent.Resume{Next: agent.NodeTools, Passed: true}
-		s, err := mustAgent(t, agent.Config{Model: script, Sources: []tool.Source{is}}).Run(t.Context(), b.rt, last.State)
+		s, err := mustAgent(t, agent.Config{Model: script, Sources: []tool.Source{is}}).
+			Run(t.Context(), b.rt, last.State)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +133,10 @@ func TestSourcesAreBounded(t *testing.T) {
 	many := &sourceFunc{tools: func(int) ([]tool.Tool, string, error) { return make([]tool.Tool, 257), "", nil }}
 	long := echo("long")
 	long.spec.Description = strings.Repeat("x", 64<<10+1)
-	wordy := &sourceFunc{tools: func(int) ([]tool.Tool, string, error) { return []tool.Tool{long, echo("fine")}, "", nil }}
+	wordy := &sourceFunc{tools: func(int) ([]tool.Tool, string,
+		error) {
+		return []tool.Tool{long, echo("fine")}, "", nil
+	}}
 	var requests []*model.Request
 	a := mustAgent(t, agent.Config{Model: noting(&requests, say("ok")), Sources: []tool.Source{many, wordy}})
 	newBed().mustRun(t, a)
@@ -134,8 +144,13 @@ func TestSourcesAreBounded(t *testing.T) {
 		t.Errorf("offered %q", got)
 	}
 	requests = nil
-	same := &sourceFunc{tools: func(n int) ([]tool.Tool, string, error) { return []tool.Tool{echo([]string{"a", "b"}[n])}, "1", nil }}
-	newBed().mustRun(t, mustAgent(t, agent.Config{Model: noting(&requests, call("a", `{}`), say("ok")), Sources: []tool.Source{same}}))
+	same := &sourceFunc{tools: func(n int) ([]tool.Tool, string,
+		error) {
+		return []tool.Tool{echo([]string{"a", "b"}[n])}, "1", nil
+	}}
+	newBed().
+		mustRun(t, mustAgent(t, agent.Config{Model: noting(&requests, call("a", `{}`), say("ok")),
+			Sources: []tool.Source{same}}))
 	if got := offers(requests); !slices.Equal(got, []string{"a", "a"}) {
 		t.Errorf("of one version, offered %q", got)
 	}

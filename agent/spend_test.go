@@ -29,7 +29,8 @@ func (spender) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next ag
 func TestUsageOfOtherCallsIsTheRuns(t *testing.T) {
 	b := newBed()
 	answer := []message.Chunk{{Text: "ok", FinishReason: "stop", Usage: &message.Usage{InputTokens: 1, TotalTokens: 1}}}
-	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "a", `{}`), answer), Tools: []tool.Tool{echo("a")}}, spender{}))
+	b.mustRun(t, mustAgent(t, agent.Config{Model: turns(call("a", `{}`, "a", `{}`), answer),
+		Tools: []tool.Tool{echo("a")}}, spender{}))
 	one := message.Usage{InputTokens: 221, TotalTokens: 221} // two calls of 100, two of 10 and one of 1
 	want := agent.Spent{Usage: one, Calls: 5, Beside: 220, Said: 5}
 	if got := b.steps[len(b.steps)-1].Spent; got != want {

@@ -75,7 +75,8 @@ func (b *began) BeforeAgent(_ context.Context, _ *agent.Runtime, s state.State) 
 	return agent.Command{}, nil
 }
 
-// TestSteersAreReadBehindTheResults: of the whole batch, in order, in one step, and the hooks look at them as at an input.
+// TestSteersAreReadBehindTheResults: of the whole batch, in order, in one step, and the hooks look at them as at an
+// input.
 func TestSteersAreReadBehindTheResults(t *testing.T) {
 	s, hook := newSpoken(), &began{}
 	var requests []*model.Request
@@ -89,9 +90,11 @@ func TestSteersAreReadBehindTheResults(t *testing.T) {
 		s.say("2", "second")
 	})
 	s.rt.Config.ParallelTools = 1
-	a := mustAgent(t, agent.Config{Model: noting(&requests, call("work", `{}`, "work", `{}`), say("done")), Tools: []tool.Tool{work}}, hook)
+	a := mustAgent(t, agent.Config{Model: noting(&requests, call("work", `{}`, "work", `{}`), say("done")),
+		Tools: []tool.Tool{work}}, hook)
 	got := s.mustRun(t, a)
-	want := []string{"human: do it", "ai: [work {}][work {}]", "tool: worked", "tool: worked", "human: first", "human: and more",
+	want := []string{"human: do it", "ai: [work {}][work {}]", "tool: worked", "tool: worked", "human: first",
+		"human: and more",
 		"human: second", "ai: done"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -132,13 +135,14 @@ func TestSteersTakenBackAreNotRead(t *testing.T) {
 	s := newSpoken()
 	s.say("1", "first")
 	s.gone = "1"
-	if d := cmp.Diff([]string{"human: do it", "ai: done"}, s.mustRun(t, mustAgent(t, agent.Config{Model: turns(say("done"))}))); d != "" {
+	if d := cmp.Diff([]string{"human: do it", "ai: done"},
+		s.mustRun(t, mustAgent(t, agent.Config{Model: turns(say("done"))}))); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestSteersChangeNothingThatWasSaid: one with the id of another message gets an id of its own, and what a client marks as the
-// program's is not.
+// TestSteersChangeNothingThatWasSaid: one with the id of another message gets an id of its own, and what a client marks
+// as the program's is not.
 func TestSteersChangeNothingThatWasSaid(t *testing.T) {
 	s := newSpoken()
 	s.say("1", "instead", "other")
@@ -162,7 +166,8 @@ func TestSteersChangeNothingThatWasSaid(t *testing.T) {
 func TestSteersOfARunAtItsLimit(t *testing.T) {
 	s := newSpoken()
 	s.rt.Config.MaxSteps = 2
-	a := mustAgent(t, agent.Config{Model: turns(call("work", `{}`), say("done")), Tools: []tool.Tool{s.saying(func() { s.say("1", "more") })}})
+	a := mustAgent(t, agent.Config{Model: turns(call("work", `{}`), say("done")),
+		Tools: []tool.Tool{s.saying(func() { s.say("1", "more") })}})
 	s.mustRun(t, a)
 	if len(s.list) != 1 {
 		t.Error("it was taken")

@@ -21,18 +21,32 @@ var samples = map[Kind]struct {
 	data Data
 	json string
 }{
-	KindRun:       {Run{Status: StatusError, Error: "<no> model\n", StopReason: "turn_capped"}, `{"status":"error","error":"<no> model\n","stop_reason":"turn_capped"}`},
-	KindState:     {State{Writes: oddJSON, Checkpoint: "c", Next: "n", Last: true}, `{"writes":` + string(oddJSON) + `,"checkpoint":"c","next":"n","last":true}`},
-	KindMessage:   {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6}, Skip: 3}, {}, {Piece: &Chunk{Text: "<"}}}, Call: &Call{Try: Try{Took: 3}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6],"s":3},{},{"p":{"message_id":"","text":"<"}}],"call":{"b":0,"t":3}}`},
-	KindCall:      {Call{Try: Try{"m", 1, 2, 3, "busy", "<"}, MessageID: "id", Before: []Try{{Model: "x", Began: 1, Took: 1}, {}}, Sent: oddJSON}, `{"m":"m","b":1,"f":2,"t":3,"c":"busy","e":"<","message_id":"id","tries":[{"m":"x","b":1,"t":1},{"b":0,"t":0}],"sent":` + string(oddJSON) + `}`},
-	KindDiscard:   {Discard{MessageID: "m", Reason: "retry"}, `{"message_id":"m","reason":"retry"}`},
-	KindToolStart: {ToolStart{CallID: "c", MessageID: "m", Tool: "ls", Args: oddJSON}, `{"call_id":"c","message_id":"m","tool":"ls","args":` + string(oddJSON) + `}`},
-	KindToolEnd:   {ToolEnd{CallID: "c", MessageID: "m", Tool: "ls", IsError: true, Writes: oddJSON, Goto: "end", Summary: "s", Millis: 7}, `{"call_id":"c","message_id":"m","tool":"ls","is_error":true,"writes":` + string(oddJSON) + `,"goto":"end","summary":"s","millis":7}`},
-	KindInterrupt: {Interrupt{InterruptID: "i", CallID: "c", Value: oddJSON}, `{"interrupt_id":"i","call_id":"c","value":` + string(oddJSON) + `}`},
-	KindChild:     {Child{RunID: "r", Attempt: 1, N: 2}, `{"run_id":"r","attempt":1,"n":2}`},
-	KindCustom:    {Custom{Value: oddJSON}, `{"value":` + string(oddJSON) + `}`},
-	KindChunk:     {Chunk{MessageID: "m", Text: "🦌", Reasoning: "r", ToolCalls: []ToolCallChunk{{Index: 1, ID: "c", Name: "ls", Args: `{"`}, {}}}, `{"message_id":"m","text":"🦌","reasoning":"r","tool_calls":[{"index":1,"id":"c","name":"ls","args":"{\""},{"index":0}]}`},
-	KindProgress:  {Progress{CallID: "c", Text: "t"}, `{"call_id":"c","text":"t"}`},
+	KindRun: {Run{Status: StatusError, Error: "<no> model\n", StopReason: "turn_capped"},
+		`{"status":"error","error":"<no> model\n","stop_reason":"turn_capped"}`},
+	KindState: {State{Writes: oddJSON, Checkpoint: "c", Next: "n", Last: true}, `{"writes":` + string(oddJSON) +
+		`,"checkpoint":"c","next":"n","last":true}`},
+	KindMessage: {Message{MessageID: "m", First: 3, Chunks: []Cut{{Reasoning: 1, Text: 2, Args: []int{0, 5, 1, 6},
+		Skip: 3}, {}, {Piece: &Chunk{Text: "<"}}},
+		Call: &Call{Try: Try{Took: 3}}}, `{"message_id":"m","first":3,"chunks":[{"r":1,"t":2,"a":[0,5,1,6],"s":3},{},{"p":{"message_id":"","text":"<"}}],"call":{"b":0,"t":3}}`},
+	KindCall: {Call{Try: Try{"m", 1, 2, 3, "busy", "<"}, MessageID: "id",
+		Before: []Try{{Model: "x", Began: 1, Took: 1}, {}},
+		Sent:   oddJSON},
+		`{"m":"m","b":1,"f":2,"t":3,"c":"busy","e":"<","message_id":"id","tries":[{"m":"x","b":1,"t":1},{"b":0,"t":0}],"sent":` + string(oddJSON) + `}`},
+	KindDiscard: {Discard{MessageID: "m", Reason: "retry"}, `{"message_id":"m","reason":"retry"}`},
+	KindToolStart: {ToolStart{CallID: "c", MessageID: "m", Tool: "ls", Args: oddJSON},
+		`{"call_id":"c","message_id":"m","tool":"ls","args":` + string(oddJSON) + `}`},
+	KindToolEnd: {ToolEnd{CallID: "c", MessageID: "m", Tool: "ls", IsError: true, Writes: oddJSON, Goto: "end",
+		Summary: "s", Millis: 7}, `{"call_id":"c","message_id":"m","tool":"ls","is_error":true,"writes":` +
+		string(oddJSON) + `,"goto":"end","summary":"s","millis":7}`},
+	KindInterrupt: {Interrupt{InterruptID: "i", CallID: "c", Value: oddJSON},
+		`{"interrupt_id":"i","call_id":"c","value":` + string(oddJSON) + `}`},
+	KindChild:  {Child{RunID: "r", Attempt: 1, N: 2}, `{"run_id":"r","attempt":1,"n":2}`},
+	KindCustom: {Custom{Value: oddJSON}, `{"value":` + string(oddJSON) + `}`},
+	KindChunk: {Chunk{MessageID: "m", Text: "🦌", Reasoning: "r",
+		ToolCalls: []ToolCallChunk{{Index: 1, ID: "c", Name: "ls", Args: `{"`},
+			{}}},
+		`{"message_id":"m","text":"🦌","reasoning":"r","tool_calls":[{"index":1,"id":"c","name":"ls","args":"{\""},{"index":0}]}`},
+	KindProgress: {Progress{CallID: "c", Text: "t"}, `{"call_id":"c","text":"t"}`},
 }
 
 // declaredKinds reads the Kind constants out of event.go, so that a new one cannot be forgotten below.
@@ -77,7 +91,8 @@ func TestEveryKindSurvives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := `{"id":"2-7","time":"2026-11-21T10:47:10.123456789Z","kind":"` + string(kind) + `","node":"model","ns":["call_1"],"open":4,"data":` + sample.json + `}`
+			want := `{"id":"2-7","time":"2026-11-21T10:47:10.123456789Z","kind":"` + string(kind) +
+				`","node":"model","ns":["call_1"],"open":4,"data":` + sample.json + `}`
 			if d := cmp.Diff(want, string(b)); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
@@ -182,14 +197,15 @@ func (foreign) Kind() Kind { return "foreign" }
 func TestEncodeErrors(t *testing.T) {
 	bad := json.RawMessage("{")
 	for want, e := range map[string]Event{
-		"encode event 1-2: it has no data":                {ID: ID{1, 2}},
-		"encode event 0-0: it has no data":                {Data: Unknown{}},
-		"data: writes: not valid JSON":                    {Data: State{Writes: bad}},
-		"data: args: not valid JSON":                      {Data: ToolStart{Args: bad}},
-		"data: value: not valid JSON":                     {Data: Custom{Value: bad}},
-		"data: not valid JSON":                            {Data: Unknown{KindName: "x", Raw: bad}},
-		"data: event.foreign is no type of this package":  {Data: foreign{}},
-		"year 10000 has no RFC 3339 form":                 {Data: Run{}, Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"encode event 1-2: it has no data":               {ID: ID{1, 2}},
+		"encode event 0-0: it has no data":               {Data: Unknown{}},
+		"data: writes: not valid JSON":                   {Data: State{Writes: bad}},
+		"data: args: not valid JSON":                     {Data: ToolStart{Args: bad}},
+		"data: value: not valid JSON":                    {Data: Custom{Value: bad}},
+		"data: not valid JSON":                           {Data: Unknown{KindName: "x", Raw: bad}},
+		"data: event.foreign is no type of this package": {Data: foreign{}},
+		"year 10000 has no RFC 3339 form": {Data: Run{},
+			Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"data: *event.Unknown is no type of this package": {Data: &Unknown{KindName: "x"}},
 	} {
 		b, err := e.AppendJSON(nil)
@@ -227,8 +243,8 @@ func TestParseID(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", "-", "1", "1-", "-1", "1-2-3", "-1-2", "1--2", "+1-2", "1-+2", " 1-2", "1-2 ", "1 -2", "01-2", "1-02", "00-0",
-		"1-9223372036854775808", "99999999999999999999-1", "1_0-2", "1-0x2", "1.0-2", "１-2",
+		"", "-", "1", "1-", "-1", "1-2-3", "-1-2", "1--2", "+1-2", "1-+2", " 1-2", "1-2 ", "1 -2", "01-2", "1-02",
+		"00-0", "1-9223372036854775808", "99999999999999999999-1", "1_0-2", "1-0x2", "1.0-2", "１-2",
 	} {
 		if got, err := ParseID(s); err == nil {
 			t.Errorf("ParseID(%q) = %v, want an error", s, got)
@@ -286,7 +302,8 @@ func FuzzParseID(f *testing.F) {
 }
 
 func BenchmarkEncodeChunk(b *testing.B) {
-	e := Event{ID: ID{1, 100}, Time: time.Now(), Node: "model", Data: Chunk{MessageID: "0190b7c8-7f1e-7a54-9a30-0242ac120002", Text: " word"}}
+	e := Event{ID: ID{1, 100}, Time: time.Now(), Node: "model",
+		Data: Chunk{MessageID: "0190b7c8-7f1e-7a54-9a30-0242ac120002", Text: " word"}}
 	buf := make([]byte, 0, 512)
 	b.ReportAllocs()
 	for b.Loop() {

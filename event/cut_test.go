@@ -22,7 +22,8 @@ func TestCutsAreSmallWhereTheMessageHoldsThePieces(t *testing.T) {
 		{ToolCalls: []ToolCallChunk{{Index: 5, Args: "}"}, {Index: 3, Args: ":1}"}}},
 	}
 	cuts := Cuts(whole, pieces)
-	want := []Cut{{Reasoning: 3}, {Text: 2}, {Text: 5}, {Args: []int{3, 0}}, {Args: []int{3, 4, 5, 1}}, {Args: []int{5, 1, 3, 3}}}
+	want := []Cut{{Reasoning: 3}, {Text: 2}, {Text: 5}, {Args: []int{3, 0}}, {Args: []int{3, 4, 5, 1}},
+		{Args: []int{5, 1, 3, 3}}}
 	if d := cmp.Diff(want, cuts); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
@@ -36,7 +37,8 @@ func TestCutsAreSmallWhereTheMessageHoldsThePieces(t *testing.T) {
 
 func TestAPieceThatTheMessageDoesNotHoldStandsInItsCut(t *testing.T) {
 	late := Chunk{ToolCalls: []ToolCallChunk{{Index: 0, Name: "ls", Args: "{}"}}}
-	cuts := Cuts(Chunk{ToolCalls: []ToolCallChunk{{ID: "c1", Name: "ls", Args: "{}"}}}, []Chunk{{ToolCalls: []ToolCallChunk{{Index: 0, ID: "c1"}}}, late})
+	cuts := Cuts(Chunk{ToolCalls: []ToolCallChunk{{ID: "c1", Name: "ls", Args: "{}"}}},
+		[]Chunk{{ToolCalls: []ToolCallChunk{{Index: 0, ID: "c1"}}}, late})
 	if len(cuts) != 2 || cuts[1].Piece == nil || !cmp.Equal(*cuts[1].Piece, late) {
 		t.Errorf("got %+v", cuts)
 	}
@@ -49,13 +51,14 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestSplitUndoesCuts holds for a message made of the pieces, for one that was changed, and for one that has nothing to do
-// with them, also when the boundaries went through the log.
+// TestSplitUndoesCuts holds for a message made of the pieces, for one that was changed, and for one that has nothing to
+// do with them, also when the boundaries went through the log.
 func TestSplitUndoesCuts(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", "a", "b", "ab", "{", `"`, "é", "🦌", " "})
 	call := rapid.Custom(func(t *rapid.T) ToolCallChunk {
 		return ToolCallChunk{
-			Index: rapid.IntRange(-1, 2).Draw(t, "index"), ID: text.Draw(t, "id"), Name: text.Draw(t, "name"), Args: text.Draw(t, "args"),
+			Index: rapid.IntRange(-1, 2).Draw(t, "index"), ID: text.Draw(t, "id"), Name: text.Draw(t, "name"),
+			Args: text.Draw(t, "args"),
 		}
 	})
 	chunk := rapid.Custom(func(t *rapid.T) Chunk {
@@ -115,7 +118,8 @@ func FuzzSplit(f *testing.F) {
 		if json.Unmarshal(cuts, &m.Chunks) != nil {
 			return
 		}
-		whole := Chunk{Text: text, Reasoning: strconv.Quote(text), ToolCalls: []ToolCallChunk{{ID: "c", Name: "n", Args: args}}}
+		whole := Chunk{Text: text, Reasoning: strconv.Quote(text),
+			ToolCalls: []ToolCallChunk{{ID: "c", Name: "n", Args: args}}}
 		if n := len(m.Split(whole)); n != len(m.Chunks) || len(m.Numbers()) != n {
 			t.Errorf("%d pieces of %d", n, len(m.Chunks))
 		}

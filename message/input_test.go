@@ -15,7 +15,8 @@ func TestDecodeInput(t *testing.T) {
 	}{
 		{"one object", ` {"type":"human","content":"hi"} `, []Message{hi}},
 		{"one string", `"hi"`, []Message{hi}},
-		{"list", `[{"role":"user","content":"hi"},"hi",["ai",["x"]],["user","hi"]]`, []Message{hi, hi, {Role: AI, List: true, Content: []Part{Text("x")}}, hi}},
+		{"list", `[{"role":"user","content":"hi"},"hi",["ai",["x"]],["user","hi"]]`,
+			[]Message{hi, hi, {Role: AI, List: true, Content: []Part{Text("x")}}, hi}},
 		{"two strings", `["hi","hi"]`, []Message{hi, hi}},
 		{"a pair alone", `["human","hi"]`, []Message{hi}},
 		{"empty list", `[]`, []Message{}},
@@ -38,7 +39,8 @@ func TestDecodeInputErrors(t *testing.T) {
 		{"null", ` null`, "null is no message; send a message or a list of messages"},
 		{"number", `1`, "must be an object, a string or a pair of role and content, not a number"},
 		{"null in a list", `["a",null]`, "[1]: must be an object, a string or a pair"},
-		{"bad message in a list", `["a","b",{"type":"human","content":[{"type":"text","text":1}]}]`, "[2]: content: [0]: text: must be a string, not a number"},
+		{"bad message in a list", `["a","b",{"type":"human","content":[{"type":"text","text":1}]}]`,
+			"[2]: content: [0]: text: must be a string, not a number"},
 		{"triple", `[["human","a","b"]]`, "[0]: a pair has a role and a content, not 3 entries"},
 		{"pair of unknown role", `[["nobody","a"]]`, `[0]: role "nobody" is unknown`},
 		{"pair of a tool", `[["tool","a"]]`, "[0]: a tool message cannot be a pair"},
@@ -57,7 +59,8 @@ func TestDecodeInputErrors(t *testing.T) {
 }
 
 func FuzzDecodeInput(f *testing.F) {
-	for _, s := range []string{`null`, `"a"`, `["human","a"]`, `[["ai",[{"type":"image","url":"u"}]],"a",{"role":"user","content":""}]`, `[[],[1,2],{}]`} {
+	for _, s := range []string{`null`, `"a"`, `["human","a"]`,
+		`[["ai",[{"type":"image","url":"u"}]],"a",{"role":"user","content":""}]`, `[[],[1,2],{}]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -10,9 +10,10 @@ import (
 )
 
 var (
-	genText   = rapid.String()
-	genSome   = rapid.StringN(1, 12, -1)
-	genRaw    = rapid.SampledFrom([]json.RawMessage{[]byte("null"), []byte(`"a\u003c<"`), []byte(`[1,  2]`), []byte(`{"a":  1.50}`), []byte(`true`)})
+	genText = rapid.String()
+	genSome = rapid.StringN(1, 12, -1)
+	genRaw  = rapid.SampledFrom([]json.RawMessage{[]byte("null"), []byte(`"a\u003c<"`), []byte(`[1,  2]`),
+		[]byte(`{"a":  1.50}`), []byte(`true`)})
 	genArgs   = rapid.SampledFrom([]json.RawMessage{[]byte("{}"), []byte(`{"a":  1}`), []byte("{\"b\" :\n\"<ü>\"}")})
 	genExtras = rapid.Custom(func(t *rapid.T) Fields {
 		f := rapid.MapOfN(rapid.Map(genText, func(s string) string { return "x_" + s }), genRaw, 0, 3).Draw(t, "fields")
@@ -45,7 +46,8 @@ var genUsage = rapid.Custom(func(t *rapid.T) *Usage {
 		return nil
 	}
 	n := rapid.IntRange(0, 1<<40)
-	return &Usage{n.Draw(t, "in"), n.Draw(t, "out"), n.Draw(t, "total"), n.Draw(t, "read"), n.Draw(t, "created"), n.Draw(t, "reasoning")}
+	return &Usage{n.Draw(t, "in"), n.Draw(t, "out"), n.Draw(t, "total"), n.Draw(t, "read"), n.Draw(t, "created"),
+		n.Draw(t, "reasoning")}
 })
 
 // genMessage makes messages in the form that decoding gives them.
@@ -53,7 +55,8 @@ var genMessage = rapid.Custom(func(t *rapid.T) Message {
 	m := Message{
 		ID: genText.Draw(t, "id"), Name: genText.Draw(t, "name"),
 		Role:   rapid.SampledFrom([]Role{System, Human, AI, Tool, Remove}).Draw(t, "role"),
-		Kwargs: genExtras.Draw(t, "kwargs"), ResponseMetadata: genExtras.Draw(t, "metadata"), Extra: genExtras.Draw(t, "extra"),
+		Kwargs: genExtras.Draw(t, "kwargs"), ResponseMetadata: genExtras.Draw(t, "metadata"),
+		Extra: genExtras.Draw(t, "extra"),
 	}
 	if parts := rapid.SliceOfN(genPart, 0, 4).Draw(t, "parts"); len(parts) > 0 {
 		m.Content = parts
@@ -61,14 +64,18 @@ var genMessage = rapid.Custom(func(t *rapid.T) Message {
 	switch m.Role {
 	case AI:
 		for range rapid.IntRange(0, 2).Draw(t, "calls") {
-			m.ToolCalls = append(m.ToolCalls, ToolCall{genText.Draw(t, "call id"), genText.Draw(t, "tool"), genArgs.Draw(t, "args"), genExtras.Draw(t, "call extra")})
+			m.ToolCalls = append(m.ToolCalls, ToolCall{genText.Draw(t, "call id"), genText.Draw(t, "tool"),
+				genArgs.Draw(t, "args"), genExtras.Draw(t, "call extra")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "invalid calls") {
-			m.InvalidToolCalls = append(m.InvalidToolCalls, InvalidToolCall{genText.Draw(t, "call id"), genText.Draw(t, "tool"), genText.Draw(t, "args"), genText.Draw(t, "error"), genExtras.Draw(t, "call extra")})
+			m.InvalidToolCalls = append(m.InvalidToolCalls, InvalidToolCall{genText.Draw(t, "call id"),
+				genText.Draw(t, "tool"), genText.Draw(t, "args"), genText.Draw(t, "error"),
+				genExtras.Draw(t, "call extra")})
 		}
 		m.Usage = genUsage.Draw(t, "usage")
 	case Tool:
-		m.ToolCallID, m.Status = genText.Draw(t, "call"), rapid.SampledFrom([]string{StatusSuccess, StatusError}).Draw(t, "status")
+		m.ToolCallID, m.Status = genText.Draw(t, "call"), rapid.SampledFrom([]string{StatusSuccess, StatusError}).
+			Draw(t, "status")
 		if rapid.Bool().Draw(t, "has artifact") {
 			m.Artifact = json.RawMessage(`{"a":  [ ]}`)
 		}
@@ -134,7 +141,8 @@ func TestBuilderJoins(t *testing.T) {
 		if m.Text() != text || m.Reasoning() != reasoning || len(m.InvalidToolCalls) > 0 || len(m.ToolCalls) != 2 {
 			t.Fatalf("%+v", m)
 		}
-		if got := string(m.ToolCalls[0].Args) + string(m.ToolCalls[1].Args); got != args[0]+args[1] && got != args[1]+args[0] {
+		if got := string(m.ToolCalls[0].Args) + string(m.ToolCalls[1].Args); got != args[0]+args[1] && got != args[1]+
+			args[0] {
 			t.Fatalf("arguments %s", got)
 		}
 		raw, err := m.AppendJSON(nil)
@@ -180,7 +188,8 @@ var genChunk = rapid.Custom(func(t *rapid.T) Chunk {
 	case 5:
 		c.Usage, c.FinishReason = genUsage.Draw(t, "usage"), rapid.SampledFrom([]string{"", "stop"}).Draw(t, "finish")
 	case 6:
-		c.Signature, c.Redacted = rapid.SampledFrom([]string{"", "s"}).Draw(t, "signature"), rapid.SampledFrom([]string{"", "r"}).Draw(t, "redacted")
+		c.Signature, c.Redacted = rapid.SampledFrom([]string{"", "s"}).Draw(t, "signature"),
+			rapid.SampledFrom([]string{"", "r"}).Draw(t, "redacted")
 	case 7:
 		c.Metadata, c.Kwargs = genExtras.Draw(t, "metadata"), genExtras.Draw(t, "kwargs")
 	}

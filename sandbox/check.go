@@ -52,7 +52,8 @@ func (s Spec) Check() error {
 			return fmt.Errorf("mount %s: the host folder must be an absolute path", m.Path)
 		case seen[m.Path]:
 			return fmt.Errorf("mount %s: given twice", m.Path)
-		case slices.ContainsFunc(s.Mounts, func(o Mount) bool { return !o.ReadOnly && strings.HasPrefix(m.Path, o.Path+"/") }):
+		case slices.ContainsFunc(s.Mounts,
+			func(o Mount) bool { return !o.ReadOnly && strings.HasPrefix(m.Path, o.Path+"/") }):
 			return fmt.Errorf("mount %s: lies inside another mount that is writable", m.Path)
 		}
 		seen[m.Path] = true
@@ -75,7 +76,8 @@ func (c Command) Check() error {
 	for _, kv := range slices.Concat(c.Env, c.Secrets) {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || !envName.MatchString(name) || strings.ContainsRune(value, 0) {
-			return fmt.Errorf("variable %q: want NAME=value with a name of letters, digits and _, and no NUL byte", name)
+			return fmt.Errorf("variable %q: want NAME=value with a name of letters, digits and _, and no NUL byte",
+				name)
 		}
 	}
 	return nil

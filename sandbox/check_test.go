@@ -23,8 +23,12 @@ func TestSpecCheck(t *testing.T) {
 		{"a new line", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a\n"}}}, "below /mnt"},
 		{"nul in host", Spec{ID: "t", Mounts: []Mount{{Host: "/a\x00", Path: "/mnt/a"}}}, "absolute"},
 		{"relative host", Spec{ID: "t", Mounts: []Mount{{Host: "a", Path: "/mnt/a"}}}, "absolute"},
-		{"inside a writable one", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a"}, {Host: "/b", Path: "/mnt/a/b"}}}, "inside another"},
-		{"inside a read-only one", Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a", ReadOnly: true}, {Host: "/b", Path: "/mnt/a/b"}}}, ""},
+		{"inside a writable one",
+			Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a"}, {Host: "/b", Path: "/mnt/a/b"}}},
+			"inside another"},
+		{"inside a read-only one",
+			Spec{ID: "t", Mounts: []Mount{{Host: "/a", Path: "/mnt/a", ReadOnly: true},
+				{Host: "/b", Path: "/mnt/a/b"}}}, ""},
 		{"twice", Spec{ID: "t", Mounts: []Mount{ok, ok}}, "twice"},
 	}
 	for _, tt := range tests {
@@ -61,7 +65,8 @@ func wantError(t *testing.T, err error, want string) {
 func TestLimitsOrDefault(t *testing.T) {
 	def := Limits{Processes: 256, Memory: 2 << 30, Tmp: 256 << 20, Disk: 4 << 30, FileSize: 2 << 30}
 	set := Limits{Processes: 1, Memory: 2, CPUs: 0.5, Tmp: 3, Disk: 4, FileSize: 5}
-	for limits, want := range map[Limits]Limits{{}: def, {Processes: -1, Memory: -1, CPUs: -1, Tmp: -1, Disk: -1, FileSize: -1}: def, set: set} {
+	for limits, want := range map[Limits]Limits{{}: def, {Processes: -1, Memory: -1, CPUs: -1, Tmp: -1, Disk: -1,
+		FileSize: -1}: def, set: set} {
 		if got := limits.OrDefault(); got != want {
 			t.Errorf("%+v: got %+v, want %+v", limits, got, want)
 		}
@@ -74,7 +79,8 @@ func FuzzSpecCheckKeepsMountsBelowMnt(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, p string) {
 		err := Spec{ID: "t", Mounts: []Mount{{Host: "/h", Path: p}}}.Check()
-		if err == nil && (!strings.HasPrefix(p, "/mnt/") || strings.Contains(p+"/", "/../") || strings.Contains(p, "//")) {
+		if err == nil && (!strings.HasPrefix(p, "/mnt/") || strings.Contains(p+"/", "/../") ||
+			strings.Contains(p, "//")) {
 			t.Fatalf("accepted %q", p)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// callName is a system call about files; "" for all others. Reading and writing are left out: Go's scheduler writes too, and it must
-// never wait for a test.
+// callName is a system call about files; "" for all others. Reading and writing are left out: Go's scheduler writes
+// too, and it must never wait for a test.
 func callName(call int32) string {
 	switch call {
 	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
@@ -59,8 +59,9 @@ func failNth(n int, failed *string) func(call string) unix.Errno {
 	}
 }
 
-// runFailing runs do while fail decides what becomes of its operations on files in the folder dir and below, as long as they name them
-// by an open file or folder: 0 lets them happen. Only what do does itself is asked about, not what it starts.
+// runFailing runs do while fail decides what becomes of its operations on files in the folder dir and below, as long as
+// they name them by an open file or folder: 0 lets them happen. Only what do does itself is asked about, not what it
+// starts.
 func runFailing(t testing.TB, dir string, fail func(call string) unix.Errno, do func()) {
 	t.Helper()
 	listener, done := make(chan int), make(chan struct{})
@@ -94,7 +95,8 @@ func askKernel() (int, error) {
 	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: number}}
 	for call := range int32(highestCall + 1) {
 		if callName(call) != "" {
-			program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(call)},
+			program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1,
+				K: uint32(call)},
 				unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
 		}
 	}
@@ -125,7 +127,8 @@ type callReply struct {
 	flags uint32
 }
 
-// answerCalls answers until done. A call is asked about again when a signal has come in between: it gets the same answer.
+// answerCalls answers until done. A call is asked about again when a signal has come in between: it gets the same
+// answer.
 func answerCalls(fd int, dir string, fail func(call string) unix.Errno, done <-chan struct{}) error {
 	again, e := false, unix.Errno(0)
 	for {
@@ -186,7 +189,8 @@ func openBelow(t testing.TB, dir string) (paths []string) {
 		t.Fatal(err)
 	}
 	for _, d := range descriptors {
-		if path, err := os.Readlink("/proc/self/fd/" + d.Name()); err == nil && (path == dir || strings.HasPrefix(path, dir+"/")) {
+		if path, err := os.Readlink("/proc/self/fd/" + d.Name()); err == nil &&
+			(path == dir || strings.HasPrefix(path, dir+"/")) {
 			paths = append(paths, path)
 		}
 	}

@@ -29,8 +29,8 @@ type faulty struct {
 	silent  bool // it passes over whatever fails
 }
 
-// TestFaults makes each operation fail in turn. It is told of, with the virtual path, or all is done all the same; in both cases
-// nothing stays open, and no file that was being written stays.
+// TestFaults makes each operation fail in turn. It is told of, with the virtual path, or all is done all the same; in
+// both cases nothing stays open, and no file that was being written stays.
 func TestFaults(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what nobody closes stays open
 	for name, c := range faults() {
@@ -55,14 +55,16 @@ func fault(t *testing.T, c faulty, n int) bool {
 		t.Errorf("operation %d, %s: nothing is told", n, failed)
 	case err == nil && (c.refused != nil || c.done != nil && !c.done(f, root, failed)):
 		t.Errorf("operation %d, %q: it is not done, and nothing is told", n, failed)
-	case err != nil && (c.silent || failed == "" && !errors.Is(err, c.refused) || failed != "" && !errors.Is(err, unix.EIO) ||
+	case err != nil && (c.silent || failed == "" && !errors.Is(err, c.refused) ||
+		failed != "" && !errors.Is(err, unix.EIO) ||
 		!c.ofHost && strings.Contains(err.Error(), host)):
 		t.Errorf("operation %d, %q: %v", n, failed, err)
 	}
 	if open := openBelow(t, host); len(open) != before {
 		t.Errorf("operation %d, %q: open are %q", n, failed, open)
 	}
-	if left, _ := filepath.Glob(filepath.Join(host, "workspace", TempPrefix+"*")); len(left) != 0 && failed != "remove" {
+	if left, _ := filepath.Glob(filepath.Join(host, "workspace", TempPrefix+"*")); len(left) != 0 &&
+		failed != "remove" {
 		t.Errorf("operation %d, %q: left is %q", n, failed, left)
 	}
 	if err := f.Close(); err != nil || len(openBelow(t, host)) != 1 {
@@ -77,10 +79,12 @@ func failingFolders(t *testing.T, host string) (*Files, *os.Root) {
 	put(t, host, "workspace/old", "as it was")
 	put(t, host, "workspace/dir/a/b", "deep")
 	put(t, host, "workspace/dir/"+someTemp, "half")
-	if err := errors.Join(os.Chmod(filepath.Join(host, "workspace/old"), 0o751), syscall.Mkfifo(filepath.Join(host, "workspace/fifo"), 0o600)); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Join(host, "workspace/old"), 0o751),
+		syscall.Mkfifo(filepath.Join(host, "workspace/fifo"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	f, err := NewFiles([]Mount{{Host: filepath.Join(host, "workspace"), Path: Workspace}}, FilesOptions{UID: 4711, GID: 4712})
+	f, err := NewFiles([]Mount{{Host: filepath.Join(host, "workspace"), Path: Workspace}},
+		FilesOptions{UID: 4711, GID: 4712})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +103,8 @@ func faults() map[string]faulty {
 		return func(_ *Files, host *os.Root, _ string) bool {
 			got, err := host.ReadFile("workspace/" + path)
 			info, errStat := host.Stat("workspace/" + path)
-			return errors.Join(err, errStat) == nil && string(got) == text && info.Mode() == mode && ownedBy(info, 4711, 4712)
+			return errors.Join(err, errStat) == nil && string(got) == text && info.Mode() == mode &&
+				ownedBy(info, 4711, 4712)
 		}
 	}
 	gone := func(path string) func(*Files, *os.Root, string) bool {
@@ -110,8 +115,10 @@ func faults() map[string]faulty {
 	}
 	swept := 0
 	return map[string]faulty{
-		"write":             {do: write("x/y/new", "new", false), done: holds("x/y/new", "new", 0o644), forgiven: "stat lock remove"},
-		"replace":           {do: write("old", "new", false), done: holds("old", "new", 0o751), forgiven: "stat lock remove"},
+		"write": {do: write("x/y/new", "new", false), done: holds("x/y/new", "new", 0o644),
+			forgiven: "stat lock remove"},
+		"replace": {do: write("old", "new", false), done: holds("old", "new", 0o751),
+			forgiven: "stat lock remove"},
 		"add":               {do: write("dir/a/b", "er", true), forgiven: "stat"},
 		"add to a new file": {do: write("new", "new", true), done: holds("new", "new", 0o644), forgiven: "stat"},
 		"create": {do: func(f *Files, _ *os.Root) error { h, err := f.Create("new"); closeFile(h); return err },
@@ -122,8 +129,10 @@ func faults() map[string]faulty {
 				return err == nil && info.IsDir() && ownedBy(info, 4711, 4712)
 			}},
 		"remove": {do: func(f *Files, _ *os.Root) error { return f.Remove("old") }, done: gone("old")},
-		"sweep": {do: func(f *Files, _ *os.Root) (err error) { swept, err = f.Sweep(context.Background()); return err }, silent: true, forgiven: "open list stat lock remove",
-			done: func(_ *Files, host *os.Root, failed string) bool { // without locks nobody knows whether it is being written
+		"sweep": {do: func(f *Files, _ *os.Root) (err error) { swept, err = f.Sweep(context.Background()); return err },
+			silent: true, forgiven: "open list stat lock remove",
+			// without locks nobody knows whether it is being written
+			done: func(_ *Files, host *os.Root, failed string) bool {
 				_, err := host.Lstat("workspace/dir/" + someTemp)
 				return (err == nil) == (swept == 0) && (failed != "" || swept == 1) && (failed != "lock" || swept == 0)
 			}},
@@ -141,12 +150,14 @@ func faults() map[string]faulty {
 		"walk": {do: func(f *Files, _ *os.Root) error {
 			return f.Walk(context.Background(), "dir/a", 10, func(string, fs.DirEntry) error { return nil })
 		}},
-		"new": {do: func(_ *Files, host *os.Root) error { return WriteNew(host, "workspace/new", []byte("new")) }, ofHost: true, forgiven: "stat lock link remove",
+		"new": {do: func(_ *Files, host *os.Root) error { return WriteNew(host, "workspace/new", []byte("new")) },
+			ofHost: true, forgiven: "stat lock link remove",
 			done: func(_ *Files, host *os.Root, _ string) bool {
 				got, err := host.ReadFile("workspace/new")
 				return err == nil && string(got) == "new"
 			}},
-		"remove all": {do: func(_ *Files, host *os.Root) error { return RemoveAll(host, "workspace/dir") }, ofHost: true, forgiven: "open list stat remove",
+		"remove all": {do: func(_ *Files, host *os.Root) error { return RemoveAll(host, "workspace/dir") },
+			ofHost: true, forgiven: "open list stat remove",
 			done: gone("dir")},
 	}
 }
@@ -157,7 +168,8 @@ func ownedBy(info fs.FileInfo, uid, gid uint32) bool {
 	return os.Geteuid() != 0 && st.Uid == uint32(os.Geteuid()) || st.Uid == uid && st.Gid == gid
 }
 
-// TestWhatNobodyOwnsIsNotLeft: a file or folder that cannot be given to its owner, who could not write to it, does not stay.
+// TestWhatNobodyOwnsIsNotLeft: a file or folder that cannot be given to its owner, who could not write to it, does not
+// stay.
 func TestWhatNobodyOwnsIsNotLeft(t *testing.T) {
 	for what, do := range map[string]func(*Files) error{
 		"create": func(f *Files) error { return second(f.Create("new")) },
@@ -215,14 +227,16 @@ func TestAppendWhileFilesComeAndGo(t *testing.T) {
 	}
 }
 
-// TestAppendToWhatWasLookedAt: between the look and the opening somebody puts a link in the file's place, or gives the file of
-// another owner a second name.
+// TestAppendToWhatWasLookedAt: between the look and the opening somebody puts a link in the file's place, or gives the
+// file of another owner a second name.
 func TestAppendToWhatWasLookedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(old, other string) error
 		want   error
 	}{
-		"a link":      {func(old, other string) error { return errors.Join(os.Remove(old), os.Symlink("dir/a/b", old)) }, ErrNotRegular},
+		"a link": {func(old, other string) error {
+			return errors.Join(os.Remove(old), os.Symlink("dir/a/b", old))
+		}, ErrNotRegular},
 		"another one": {func(old, other string) error { return os.Rename(other, old) }, nil},
 		"linked":      {func(old, other string) error { return os.Link(old, old+"2") }, ErrLinked},
 	} {
@@ -255,14 +269,16 @@ func TestAppendToWhatWasLookedAt(t *testing.T) {
 	}
 }
 
-// TestNewWithoutHardLinks: on a file system without them a new file gets its name by a rename, and takes no name of another.
+// TestNewWithoutHardLinks: on a file system without them a new file gets its name by a rename, and takes no name of
+// another.
 func TestNewWithoutHardLinks(t *testing.T) {
 	for name, c := range map[string]struct {
 		file string
 		stat unix.Errno
 		want error
 	}{
-		"new": {"new", 0, nil}, "taken": {"old", 0, fs.ErrExist}, "a name that cannot be looked up": {"new", unix.EIO, unix.EIO},
+		"new": {"new", 0, nil}, "taken": {"old", 0, fs.ErrExist}, "a name that cannot be looked up": {"new", unix.EIO,
+			unix.EIO},
 	} {
 		host := t.TempDir()
 		f, root := failingFolders(t, host)

@@ -12,7 +12,8 @@ import (
 // Errors of [Files], beside those of io/fs ([fs.ErrNotExist], [fs.ErrPermission], [fs.ErrExist], [fs.ErrClosed]).
 var (
 	// ErrOutside: the path, or a symbolic link on its way, leads out of the thread's folders.
-	ErrOutside = errors.New("outside of the folders of this thread; use a path under /mnt/user-data/workspace, uploads or outputs")
+	ErrOutside = errors.New("outside of the folders of this thread; use a path under /mnt/user-data/workspace, " +
+		"uploads or outputs")
 	// ErrInvalidPath: no file can have this path. The message says why.
 	ErrInvalidPath = errors.New("invalid path")
 	// ErrReadOnly: the folder cannot be written to.

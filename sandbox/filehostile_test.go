@@ -51,7 +51,8 @@ func TestSymlinksStayInside(t *testing.T) {
 	put(t, secret, "shadow", "SECRET")
 	put(t, host, "outputs/other", "of another mount")
 	put(t, host, "workspace/real/in.txt", "inside")
-	links := map[string]string{"abs": secret + "/shadow", "dir": secret, "up": "../outputs/other", "proc": "/proc/self/root",
+	links := map[string]string{"abs": secret + "/shadow", "dir": secret, "up": "../outputs/other",
+		"proc": "/proc/self/root",
 		"loop": "loop", "chain1": "chain2", "chain2": "../../../../../../etc", "ok": "real"}
 	for name, to := range links {
 		if err := os.Symlink(to, filepath.Join(host, "workspace", name)); err != nil {
@@ -97,9 +98,12 @@ func TestSymlinksStayInside(t *testing.T) {
 // TestCause: nothing of what package os wraps around an error is left.
 func TestCause(t *testing.T) {
 	for _, err := range []error{
-		&fs.PathError{Path: "/host", Err: &os.LinkError{Old: "/host", Err: &os.SyscallError{Syscall: "open", Err: syscall.ENOSPC}}},
-		&os.LinkError{Old: "/host", Err: &os.SyscallError{Syscall: "open", Err: &fs.PathError{Path: "/host", Err: syscall.ENOSPC}}},
-		&os.SyscallError{Syscall: "open", Err: &fs.PathError{Path: "/host", Err: &os.LinkError{Old: "/host", Err: syscall.ENOSPC}}},
+		&fs.PathError{Path: "/host",
+			Err: &os.LinkError{Old: "/host", Err: &os.SyscallError{Syscall: "open", Err: syscall.ENOSPC}}},
+		&os.LinkError{Old: "/host",
+			Err: &os.SyscallError{Syscall: "open", Err: &fs.PathError{Path: "/host", Err: syscall.ENOSPC}}},
+		&os.SyscallError{Syscall: "open",
+			Err: &fs.PathError{Path: "/host", Err: &os.LinkError{Old: "/host", Err: syscall.ENOSPC}}},
 	} {
 		if got := cause(err); got != syscall.ENOSPC {
 			t.Errorf("%v has the cause %v", err, got)
@@ -111,7 +115,8 @@ func TestCause(t *testing.T) {
 func TestNothingIsWrittenThroughALink(t *testing.T) {
 	f, host := threadFolders(t)
 	put(t, host, "workspace/target", "as it was")
-	for name, to := range map[string]string{"link": "target", "sub/link": "../target", "dangling": "new", "loop": "loop"} {
+	for name, to := range map[string]string{"link": "target", "sub/link": "../target", "dangling": "new",
+		"loop": "loop"} {
 		path := filepath.Join(host, "workspace", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(to, path)); err != nil {
 			t.Fatal(err)
@@ -234,7 +239,8 @@ func TestForeignHardLinks(t *testing.T) {
 			t.Errorf("%s: read a file with one name: %v", tt.name, err)
 		}
 		if tt.want != nil {
-			for name, err := range map[string]error{"write": f.WriteFile("s", nil, false), "append": f.WriteFile("s", []byte("x"), true)} {
+			for name, err := range map[string]error{"write": f.WriteFile("s", nil, false),
+				"append": f.WriteFile("s", []byte("x"), true)} {
 				if !errors.Is(err, tt.want) {
 					t.Errorf("%s: %s: %v", tt.name, name, err)
 				}
@@ -259,7 +265,8 @@ func TestErrorsNameTheVirtualPath(t *testing.T) {
 	if _, err := f.Open("gone"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), Workspace+"/gone") {
 		t.Errorf("open a missing file: %v", err)
 	}
-	if _, err := NewFiles([]Mount{{Host: host + "/none", Path: "/mnt/x"}}, FilesOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := NewFiles([]Mount{{Host: host + "/none", Path: "/mnt/x"}}, FilesOptions{}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("mount without a folder: %v", err)
 	}
 	if _, err := NewFiles([]Mount{{Host: host, Path: "/etc"}}, FilesOptions{}); err == nil {

@@ -37,8 +37,9 @@ func TestWalkDoesWhatItIsTold(t *testing.T) {
 		say  error
 		want string
 	}{
-		{"a", fs.SkipDir, "a b b/1 c"}, {"a/2", fs.SkipDir, "a a/1 a/2 b b/1 c"}, {"c", fs.SkipDir, "a a/1 a/2 a/3 b b/1 c"},
-		{"a", fs.SkipAll, "a"}, {"a/2", fs.SkipAll, "a a/1 a/2"}, {"a", broken, "a"}, {"a/2", broken, "a a/1 a/2"}, {"c", broken, "a a/1 a/2 a/3 b b/1 c"},
+		{"a", fs.SkipDir, "a b b/1 c"}, {"a/2", fs.SkipDir, "a a/1 a/2 b b/1 c"},
+		{"c", fs.SkipDir, "a a/1 a/2 a/3 b b/1 c"}, {"a", fs.SkipAll, "a"}, {"a/2", fs.SkipAll, "a a/1 a/2"},
+		{"a", broken, "a"}, {"a/2", broken, "a a/1 a/2"}, {"c", broken, "a a/1 a/2 a/3 b b/1 c"},
 	} {
 		got, err := walked(t, f, 100, func(path string) error {
 			if path == c.at {
@@ -84,7 +85,8 @@ func TestListsAreBounded(t *testing.T) {
 		if err != nil || len(entries) != min(limit, 6) || all != (limit >= 6) {
 			t.Errorf("limit %d: %d entries, all %t, %v", limit, len(entries), all, err)
 		}
-		if entries, err = f.readDir(".", limit); limit >= 6 && (err != nil || len(entries) != 6) || limit < 6 && (!errors.Is(err, ErrTooMany) || len(entries) != 0) {
+		if entries, err = f.readDir(".", limit); limit >= 6 && (err != nil || len(entries) != 6) ||
+			limit < 6 && (!errors.Is(err, ErrTooMany) || len(entries) != 0) {
 			t.Errorf("limit %d: %d entries, %v", limit, len(entries), err)
 		}
 	}
@@ -130,7 +132,8 @@ func TestFoldersAboveTheMounts(t *testing.T) {
 		mounts []string
 		want   string // of /mnt
 	}{
-		{nil, ""}, {[]string{Workspace}, "user-data"}, {[]string{"/mnt/a/longest", "/mnt/b/longer", "/mnt/a/long", "/mnt/b/lon"}, "a b"},
+		{nil, ""}, {[]string{Workspace}, "user-data"},
+		{[]string{"/mnt/a/longest", "/mnt/b/longer", "/mnt/a/long", "/mnt/b/lon"}, "a b"},
 	} {
 		var mounts []Mount
 		for _, path := range c.mounts {
@@ -145,7 +148,8 @@ func TestFoldersAboveTheMounts(t *testing.T) {
 		for _, e := range entries {
 			got = append(got, e.Name())
 			info, err := f.Stat("/mnt/" + e.Name())
-			if err != nil || info.Name() != e.Name() || info.Mode() != fs.ModeDir|0o555 || info.Size() != 0 || !info.IsDir() {
+			if err != nil || info.Name() != e.Name() || info.Mode() != fs.ModeDir|0o555 || info.Size() != 0 ||
+				!info.IsDir() {
 				t.Errorf("%s: %v, %v", e.Name(), info, err)
 			}
 		}

@@ -129,7 +129,8 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, pathError("read", h.path, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, info.Size(), limit))
+		return nil, pathError("read", h.path, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, info.Size(),
+			limit))
 	}
 	var buf bytes.Buffer
 	buf.Grow(int(info.Size()) + bytes.MinRead)

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// procFiles shows the kernel's folder of this process. Its files tell no size, like those that grow while they are read.
+// procFiles shows the kernel's folder of this process. Its files tell no size, like those that grow while they are
+// read.
 func procFiles(t *testing.T) *Files {
 	t.Helper()
 	f, err := NewFiles([]Mount{{Host: "/proc/self", Path: "/mnt/proc", ReadOnly: true}}, FilesOptions{})
@@ -40,7 +41,8 @@ func TestReadFileThatGrows(t *testing.T) {
 
 // TestReadFileThatFails half-way.
 func TestReadFileThatFails(t *testing.T) {
-	if got, err := procFiles(t).ReadFile("/mnt/proc/mem", 100); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "/mnt/proc/mem") {
+	if got, err := procFiles(t).ReadFile("/mnt/proc/mem", 100); !errors.Is(err, syscall.EIO) ||
+		!strings.Contains(err.Error(), "/mnt/proc/mem") {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -49,7 +51,8 @@ func TestReadFileThatFails(t *testing.T) {
 func TestReadFileTellsTheSize(t *testing.T) {
 	f, host := threadFolders(t)
 	put(t, host, "workspace/a", "1234567")
-	if _, err := f.ReadFile("a", 6); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "7 bytes, the limit is 6") {
+	if _, err := f.ReadFile("a", 6); !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(err.Error(), "7 bytes, the limit is 6") {
 		t.Errorf("%v", err)
 	}
 }
@@ -71,8 +74,9 @@ func TestClosedFile(t *testing.T) {
 		t.Error(err)
 	}
 	for what, err := range map[string]error{
-		"read": second(h.Read(make([]byte, 1))), "read at": second(h.ReadAt(make([]byte, 1), 0)), "seek": second(h.Seek(0, io.SeekStart)),
-		"write": second(h.Write([]byte("x"))), "stat": second(h.Stat()), "sync": h.Sync(), "close": h.Close(),
+		"read": second(h.Read(make([]byte, 1))), "read at": second(h.ReadAt(make([]byte, 1), 0)),
+		"seek": second(h.Seek(0, io.SeekStart)), "write": second(h.Write([]byte("x"))), "stat": second(h.Stat()),
+		"sync": h.Sync(), "close": h.Close(),
 	} {
 		if !errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), " "+Workspace+"/sub/a:") {
 			t.Errorf("%s: %v", what, err)
@@ -100,7 +104,8 @@ func TestEndOfFile(t *testing.T) {
 // TestPathsThatCannotBe are refused by whatever takes a path, and for what they are.
 func TestPathsThatCannotBe(t *testing.T) {
 	f, _ := threadFolders(t)
-	for path, want := range map[string]error{"/etc/passwd": ErrOutside, "/mnt/user-data/other": ErrOutside, "": ErrInvalidPath} {
+	for path, want := range map[string]error{"/etc/passwd": ErrOutside, "/mnt/user-data/other": ErrOutside,
+		"": ErrInvalidPath} {
 		all, writes := operations(f, path)
 		maps.Copy(all, writes)
 		all["lstat"] = func() error { return second(f.Lstat(path)) }

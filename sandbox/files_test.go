@@ -94,13 +94,15 @@ func TestResolve(t *testing.T) {
 	} {
 		m, rel, err := f.Resolve(tt.path)
 		if m.Path != tt.mount || rel != tt.rel || !errors.Is(err, tt.err) {
-			t.Errorf("Resolve(%.40q) = %q, %q, %v; want %q, %q, %v", tt.path, m.Path, rel, err, tt.mount, tt.rel, tt.err)
+			t.Errorf("Resolve(%.40q) = %q, %q, %v; want %q, %q, %v", tt.path, m.Path, rel, err, tt.mount, tt.rel,
+				tt.err)
 		}
 	}
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"a", "/mnt/user-data/workspace/../x", "/mnt/user-data-evil", `a\..\b`, "/mnt", "C:x", "\x00", "/mnt/skills//custom/.", "%2e%2e%2f"} {
+	for _, s := range []string{"a", "/mnt/user-data/workspace/../x", "/mnt/user-data-evil", `a\..\b`, "/mnt", "C:x",
+		"\x00", "/mnt/skills//custom/.", "%2e%2e%2f"} {
 		f.Add(s)
 	}
 	files, _ := threadFolders(f)
@@ -131,7 +133,8 @@ func TestReadAndWrite(t *testing.T) {
 	if err := f.WriteFile(Workspace+"/deep/er/a.txt", []byte(" two"), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.WriteFile("new.txt", []byte("x"), true), f.WriteFile("deep/and/x", nil, false), f.MkdirAll("deep/and/more")); err != nil {
+	if err := errors.Join(f.WriteFile("new.txt", []byte("x"), true), f.WriteFile("deep/and/x", nil, false),
+		f.MkdirAll("deep/and/more")); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(host, "workspace/deep/er/a.txt"))
@@ -144,7 +147,8 @@ func TestReadAndWrite(t *testing.T) {
 	if _, err := f.ReadFile("deep/er/a.txt", 6); !errors.Is(err, ErrTooLarge) {
 		t.Fatalf("limit 6: %v", err)
 	}
-	if n, err := f.WriteFrom("deep/er/a.txt", strings.NewReader("0123456789"), 9); !errors.Is(err, ErrTooLarge) || n != 0 {
+	if n, err := f.WriteFrom("deep/er/a.txt", strings.NewReader("0123456789"), 9); !errors.Is(err, ErrTooLarge) ||
+		n != 0 {
 		t.Fatalf("WriteFrom above its limit: %d bytes, %v", n, err)
 	}
 	if _, err := f.WriteFrom("deep/er/a.txt", io.MultiReader(strings.NewReader("x"), brokenReader{}), 9); err == nil {
@@ -182,7 +186,8 @@ func TestWriteKeepsMode(t *testing.T) {
 	if err := os.Chmod(p, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"write": f.WriteFile("run.sh", nil, false), "append": f.WriteFile("run.sh", nil, true)} {
+	for name, err := range map[string]error{"write": f.WriteFile("run.sh", nil, false),
+		"append": f.WriteFile("run.sh", nil, true)} {
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s to a write-protected file: %v", name, err)
 		}
@@ -333,7 +338,8 @@ func TestVirtualFolders(t *testing.T) {
 		t.Error("write beside the mounts: no error")
 	}
 	reads, writes := operations(f, "/mnt/user-data")
-	for name, err := range map[string]error{"open": reads["open"](), "read": reads["read"](), "write": writes["write"](), "append": writes["append"](),
+	for name, err := range map[string]error{"open": reads["open"](), "read": reads["read"](),
+		"write": writes["write"](), "append": writes["append"](),
 		"create": writes["create"]()} {
 		if !errors.Is(err, ErrIsDir) {
 			t.Errorf("%s a folder above the mounts: %v", name, err)
@@ -351,7 +357,8 @@ func TestVirtualFolders(t *testing.T) {
 
 func TestWalk(t *testing.T) {
 	f, host := threadFolders(t)
-	for _, p := range []string{"workspace/b/c.txt", "workspace/a.txt", "workspace/skip/x", "workspace/then", "outputs/o", "custom/m"} {
+	for _, p := range []string{"workspace/b/c.txt", "workspace/a.txt", "workspace/skip/x", "workspace/then",
+		"outputs/o", "custom/m"} {
 		put(t, host, p, "")
 	}
 	if err := os.Symlink("b", filepath.Join(host, "workspace/link")); err != nil {
@@ -369,7 +376,8 @@ func TestWalk(t *testing.T) {
 		return got, err
 	}
 	got, err := collect("/mnt", 100)
-	want := []string{"skills", "skills/custom", "skills/custom/m", "user-data", "user-data/outputs", "user-data/outputs/o",
+	want := []string{"skills", "skills/custom", "skills/custom/m", "user-data", "user-data/outputs",
+		"user-data/outputs/o",
 		"user-data/uploads", "user-data/workspace", "user-data/workspace/a.txt", "user-data/workspace/b",
 		"user-data/workspace/b/c.txt", "user-data/workspace/link", "user-data/workspace/skip",
 		"user-data/workspace/then"}
@@ -387,7 +395,8 @@ func TestWalk(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.Walk(ctx, "/mnt", 10, func(string, fs.DirEntry) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := f.Walk(ctx, "/mnt", 10, func(string, fs.DirEntry) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled walk: %v", err)
 	}
 }

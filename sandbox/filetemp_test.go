@@ -23,9 +23,9 @@ const someTemp = TempPrefix + "0123456789abcdef.tmp"
 
 func TestIsTemp(t *testing.T) {
 	for name, want := range map[string]bool{
-		tempName(): true, someTemp: true, "": false, ".pudu-.tmp": false, "x.tmp": false, ".pudu-0123456789abcdeX.tmp": false,
-		".pudu-0123456789abcdef0.tmp": false, ".pudu-0123456789abcdef": false, "a" + someTemp: false,
-		"0123456789abcdef.tmp": false, ".pudu-0123456789abcdef.tmx": false,
+		tempName(): true, someTemp: true, "": false, ".pudu-.tmp": false, "x.tmp": false,
+		".pudu-0123456789abcdeX.tmp": false, ".pudu-0123456789abcdef0.tmp": false, ".pudu-0123456789abcdef": false,
+		"a" + someTemp: false, "0123456789abcdef.tmp": false, ".pudu-0123456789abcdef.tmx": false,
 	} {
 		if got := IsTemp(name); got != want {
 			t.Errorf("%q: %v", name, got)
@@ -55,7 +55,8 @@ func TestTempFilesAreHiddenAndNotForCallers(t *testing.T) {
 		t.Errorf("listed %v, %v", entries, err)
 	}
 	seen := 0
-	if err := f.Walk(t.Context(), Workspace, 10, func(string, fs.DirEntry) error { seen++; return nil }); err != nil || seen != 1 {
+	if err := f.Walk(t.Context(), Workspace, 10, func(string, fs.DirEntry) error { seen++; return nil }); err != nil ||
+		seen != 1 {
 		t.Errorf("walked over %d, %v", seen, err)
 	}
 	_, writes := operations(f, "sub/"+someTemp)
@@ -89,7 +90,8 @@ func TestSweep(t *testing.T) {
 	if n, err := f.Sweep(t.Context()); n != 1 || err != nil {
 		t.Errorf("later it removed %d, %v", n, err)
 	}
-	first, err := NewFiles([]Mount{{Host: filepath.Join(host, "sk"), Path: "/mnt/longer-than-the-one-of-the-workspace", ReadOnly: true},
+	first, err := NewFiles([]Mount{{Host: filepath.Join(host, "sk"), Path: "/mnt/longer-than-the-one-of-the-workspace",
+		ReadOnly: true},
 		{Host: filepath.Join(host, "custom"), Path: Workspace}}, FilesOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +213,8 @@ func TestWriteNew(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]error{"new": nil, "taken": fs.ErrExist, "link": fs.ErrExist, "none/x": fs.ErrNotExist} {
+	for name, want := range map[string]error{"new": nil, "taken": fs.ErrExist, "link": fs.ErrExist,
+		"none/x": fs.ErrNotExist} {
 		if err := WriteNew(root, name, []byte("new")); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -229,8 +232,8 @@ func TestWriteNew(t *testing.T) {
 // limitedEnv makes this test binary a process whose files may have 4 KiB.
 const limitedEnv = "PUDU_TEST_LIMITED"
 
-// TestFailedWrite: a write that fails half-way says so and leaves what was there. The limit of a process stands for a full
-// disk.
+// TestFailedWrite: a write that fails half-way says so and leaves what was there. The limit of a process stands for a
+// full disk.
 func TestFailedWrite(t *testing.T) {
 	dir := os.Getenv(limitedEnv)
 	if dir == "" {
@@ -262,7 +265,8 @@ func TestFailedWrite(t *testing.T) {
 	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) // it was so before
 	large := make([]byte, 1<<16)
 	for name, err := range map[string]error{
-		"new": WriteNew(root, "new", large), "replace": f.WriteFile("old", large, false), "add": f.WriteFile("grown", large, true),
+		"new": WriteNew(root, "new", large), "replace": f.WriteFile("old", large, false),
+		"add": f.WriteFile("grown", large, true),
 	} {
 		if !errors.Is(err, syscall.EFBIG) {
 			t.Errorf("%s: %v", name, err)
@@ -300,8 +304,8 @@ func writeForEver(t *testing.T, dir string) {
 	}
 }
 
-// TestKilledWriter kills a process while it writes, again and again: a file is whole or not there, and what is left behind
-// is found by a sweep.
+// TestKilledWriter kills a process while it writes, again and again: a file is whole or not there, and what is left
+// behind is found by a sweep.
 func TestKilledWriter(t *testing.T) {
 	if dir := os.Getenv(writerEnv); dir != "" {
 		writeForEver(t, dir)

@@ -9,7 +9,8 @@ import (
 // users waits until so many hold the lock of a key or wait for it.
 func users(t *testing.T, k *keyedMutex, key string, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) { // between two looks at a condition
+	// between two looks at a condition
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		k.mu.Lock()
 		got := 0
 		if m := k.held[key]; m != nil {
@@ -25,8 +26,8 @@ func users(t *testing.T, k *keyedMutex, key string, n int) {
 	}
 }
 
-// TestKeyedMutex: of one key there is one holder at a time, also when some wait while it is given on; who holds another key is
-// in nobody's way, and nothing is left when nobody holds it.
+// TestKeyedMutex: of one key there is one holder at a time, also when some wait while it is given on; who holds another
+// key is in nobody's way, and nothing is left when nobody holds it.
 func TestKeyedMutex(t *testing.T) {
 	var k keyedMutex
 	unlock := k.lock("a")

@@ -44,8 +44,8 @@ func TestMendLeavesOthersAlone(t *testing.T) {
 	file := filepath.Join(host, "file")
 	put(t, host, "file", "")
 	for _, m := range []Mount{
-		{Host: host, Path: "/mnt/project"}, {Host: host, Path: Workspace, ReadOnly: true}, {Host: file, Path: Workspace},
-		{Host: filepath.Join(host, "none"), Path: Workspace},
+		{Host: host, Path: "/mnt/project"}, {Host: host, Path: Workspace, ReadOnly: true},
+		{Host: file, Path: Workspace}, {Host: filepath.Join(host, "none"), Path: Workspace},
 	} {
 		before := mode(t, file)
 		lock(t, host)

@@ -103,8 +103,10 @@ func TestOnlyTheThreadsFoldersAreMade(t *testing.T) {
 		path string
 		make bool
 		want error
-	}{{Workspace, true, nil}, {Workspace, false, fs.ErrNotExist}, {"/mnt/project", true, fs.ErrNotExist}, {"/mnt/project", false, fs.ErrNotExist}} {
-		f, err := NewFiles([]Mount{{Host: filepath.Join(t.TempDir(), "none"), Path: c.path}}, FilesOptions{Make: c.make})
+	}{{Workspace, true, nil}, {Workspace, false, fs.ErrNotExist}, {"/mnt/project", true, fs.ErrNotExist},
+		{"/mnt/project", false, fs.ErrNotExist}} {
+		f, err := NewFiles([]Mount{{Host: filepath.Join(t.TempDir(), "none"), Path: c.path}},
+			FilesOptions{Make: c.make})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s, make %t: %v, want %v", c.path, c.make, err, c.want)
 		}
@@ -135,14 +137,15 @@ func TestMountsComeByLength(t *testing.T) {
 func TestAFolderThatCannotBeMade(t *testing.T) {
 	host := t.TempDir()
 	put(t, host, "file", "")
-	f, err := NewFiles([]Mount{{Host: filepath.Join(host, "file/workspace"), Path: Workspace}}, FilesOptions{Make: true})
+	f, err := NewFiles([]Mount{{Host: filepath.Join(host, "file/workspace"), Path: Workspace}},
+		FilesOptions{Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	for what, err := range map[string]error{
-		"make": f.Make(), "write": f.WriteFile("a", nil, false), "mkdir": f.MkdirAll("a"), "stat": second(f.Stat("a")), "list": second(f.ReadDir(".")),
-		"remove": f.Remove("a"), "open": second(f.Open("a")),
+		"make": f.Make(), "write": f.WriteFile("a", nil, false), "mkdir": f.MkdirAll("a"), "stat": second(f.Stat("a")),
+		"list": second(f.ReadDir(".")), "remove": f.Remove("a"), "open": second(f.Open("a")),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)

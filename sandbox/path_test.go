@@ -15,12 +15,13 @@ func TestCleanPath(t *testing.T) {
 	}
 	name := strings.Repeat("n", 255)
 	for path, want := range map[string]error{
-		"a:": ErrOutside, "A:": ErrOutside, "z:": ErrOutside, "Z:": ErrOutside, `b:\`: ErrOutside, "b:/": ErrOutside, `\`: ErrOutside, `\\server\share`: ErrOutside,
-		"b:x": nil, "@:": nil, "`:/": nil, "[:": nil, "{:/": nil, "1:": nil, "ab:/": nil, "b": nil, "/b:/": nil,
-		`x\..\y`: ErrOutside, "x/..y": nil, "...": nil,
+		"a:": ErrOutside, "A:": ErrOutside, "z:": ErrOutside, "Z:": ErrOutside, `b:\`: ErrOutside, "b:/": ErrOutside,
+		`\`: ErrOutside, `\\server\share`: ErrOutside, "b:x": nil, "@:": nil, "`:/": nil, "[:": nil, "{:/": nil,
+		"1:": nil, "ab:/": nil, "b": nil, "/b:/": nil, `x\..\y`: ErrOutside, "x/..y": nil, "...": nil,
 		name: nil, name + "n": ErrInvalidPath, "/" + name: nil, "/" + name + "n": ErrInvalidPath,
 		long(4096): nil, long(4097): ErrInvalidPath, "/" + long(4096): ErrInvalidPath, // also of slashes that go
-		strings.Repeat("y/", 2035) + "y": nil, strings.Repeat("y/", 2035) + "yy": ErrInvalidPath, // 4096 and 4097 with the workspace
+		// 4096 and 4097 with the workspace
+		strings.Repeat("y/", 2035) + "y": nil, strings.Repeat("y/", 2035) + "yy": ErrInvalidPath,
 	} {
 		if clean, err := CleanPath(path); !errors.Is(err, want) || (err == nil) == (clean == "") {
 			t.Errorf("%.40q of %d bytes: %.40q, %v; want %v", path, len(path), clean, err, want)
@@ -50,7 +51,8 @@ func TestPathsInErrors(t *testing.T) {
 		strings.Repeat("x", 300): strings.Repeat("x", 300), strings.Repeat("x", 301): strings.Repeat("x", 300) + "...",
 		"a\x00b": `a\x00b`, "a\xffb": "a\uFFFDb",
 	} {
-		if got := pathError("open", path, fs.ErrNotExist).Error(); got != fmt.Sprintf("open %s: file does not exist", want) {
+		if got := pathError("open", path, fs.ErrNotExist).Error(); got != fmt.Sprintf("open %s: file does not exist",
+			want) {
 			t.Errorf("%q", got)
 		}
 	}

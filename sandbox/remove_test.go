@@ -21,7 +21,8 @@ func TestRemoveAllDeep(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 48; exec "$0" -test.run='^TestRemoveAllDeep$'`, os.Args[0])
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 48; exec "$0" -test.run='^TestRemoveAllDeep$'`,
+		os.Args[0])
 	cmd.Env = append(os.Environ(), deepEnv+"="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -74,8 +75,9 @@ func TestRemoveAll(t *testing.T) {
 	}
 	outside := filepath.Join(t.TempDir(), "kept")
 	if err := errors.Join(
-		os.WriteFile(outside, []byte("kept"), 0o600), os.MkdirAll(filepath.Join(dir, "a/b/c"), 0o700), os.Symlink(filepath.Dir(outside), filepath.Join(dir, "a/link")),
-		os.Chmod(filepath.Join(dir, "a/b/c"), 0), os.Chmod(filepath.Join(dir, "a/b"), 0), os.Chmod(filepath.Join(dir, "a"), 0o300),
+		os.WriteFile(outside, []byte("kept"), 0o600), os.MkdirAll(filepath.Join(dir, "a/b/c"), 0o700),
+		os.Symlink(filepath.Dir(outside), filepath.Join(dir, "a/link")), os.Chmod(filepath.Join(dir, "a/b/c"), 0),
+		os.Chmod(filepath.Join(dir, "a/b"), 0), os.Chmod(filepath.Join(dir, "a"), 0o300),
 	); err != nil {
 		t.Fatal(err)
 	}

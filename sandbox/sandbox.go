@@ -20,7 +20,8 @@ const (
 	Outputs   = UserData + "/outputs"
 )
 
-// Folder is where a thread sees the files of the folder that it is in, which it shares with the other threads there: read-only.
+// Folder is where a thread sees the files of the folder that it is in, which it shares with the other threads there:
+// read-only.
 const Folder = "/mnt/folder"
 
 // Errors of a sandbox. They come wrapped with the cause.

@@ -45,8 +45,8 @@ type Resident interface {
 
 // Private is a [Space] that can open a second sandbox beside the thread's, which one command has for itself.
 type Private interface {
-	// Alone opens a sandbox on the thread's files that nobody else gets. Who asks for it closes it, and with it ends what
-	// was left in its background. Errors are those of [Space].Sandbox.
+	// Alone opens a sandbox on the thread's files that nobody else gets. Who asks for it closes it, and with it ends
+	// what was left in its background. Errors are those of [Space].Sandbox.
 	Alone(ctx context.Context) (Sandbox, error)
 }
 

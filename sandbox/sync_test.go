@@ -21,7 +21,8 @@ func TestFilesAreSynced(t *testing.T) {
 		}
 		defer files.Close()
 		_, err = files.WriteFrom("sub/from", strings.NewReader("content"), 100)
-		return errors.Join(err, files.WriteFile("written", []byte("content"), false), files.WriteFile("written", []byte("more"), true))
+		return errors.Join(err, files.WriteFile("written", []byte("content"), false),
+			files.WriteFile("written", []byte("more"), true))
 	}, "sub/.pudu-*.tmp", "sub", ".pudu-*.tmp", ".", "written")
 }
 

@@ -13,8 +13,10 @@ func TestStoredWritesAreTakenApart(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		`[{"c":"m","op":"put","v":}]`, `[{"c":"m","op":"put","v":1]`, `[{"c":"m","op":"put","v":1}[{"c":"m","op":"put","v":1}]`,
-		`{"c":"m","op":"put","v":1}]`, `[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`, `[{"c":7,"op":"put","v":1}]`,
+		`[{"c":"m","op":"put","v":}]`, `[{"c":"m","op":"put","v":1]`,
+		`[{"c":"m","op":"put","v":1}[{"c":"m","op":"put","v":1}]`, `{"c":"m","op":"put","v":1}]`,
+		`[{"c":"m"append","v":1}]`, `[{"c":"m","op":"put"v":1}]`, `[{"c":"m","op":"put","v":1`,
+		`[{"c":7,"op":"put","v":1}]`,
 	} {
 		if ws, err := decodeWrites([]byte(bad)); err == nil {
 			t.Errorf("%s is read as %+v", bad, ws)
@@ -68,7 +70,8 @@ func TestWriteOfAnotherType(t *testing.T) {
 	}
 }
 
-// TestTwoChannelsOfOneName: a write is of the type of its channel, and the channel that was there first says what is private.
+// TestTwoChannelsOfOneName: a write is of the type of its channel, and the channel that was there first says what is
+// private.
 func TestTwoChannelsOfOneName(t *testing.T) {
 	words, secret := LastValue[string]("x"), LastValue[int]("x").AsPrivate()
 	if _, err := secret.apply(nil, words.Put("text")[0]); err == nil {

@@ -176,7 +176,9 @@ func TestResetRepairsALogThatCannotBeRead(t *testing.T) {
 
 // TestConcurrentUse is for the race detector: one state read and forked by many.
 func TestConcurrentUse(t *testing.T) {
-	base, err := all(t).LoadSnapshot(snapshot(t, apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"}).With(sumCh.Put(1), titleCh.Put("t")))))
+	base, err := all(t).
+		LoadSnapshot(snapshot(t,
+			apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"}).With(sumCh.Put(1), titleCh.Put("t")))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +197,8 @@ func TestConcurrentUse(t *testing.T) {
 					return
 				}
 				mine = next
-				if _, err := base.Values(); err != nil || len(logCh.Get(base)) != 2 || len(logCh.Get(mine)) != 3+i || titleCh.Get(base) != "t" {
+				if _, err := base.Values(); err != nil || len(logCh.Get(base)) != 2 || len(logCh.Get(mine)) != 3+i ||
+					titleCh.Get(base) != "t" {
 					t.Errorf("goroutine %d, step %d: %v", g, i, err)
 					return
 				}

@@ -44,7 +44,8 @@ func eager(sch Schema, s State, updates [][]byte) (State, error) {
 	return s, nil
 }
 
-// genStored draws a stored update of all channels, an undeclared one too; some updates cannot be applied to every state.
+// genStored draws a stored update of all channels, an undeclared one too; some updates cannot be applied to every
+// state.
 func genStored(t *rapid.T) []byte {
 	u := genUpdate(t)
 	switch rapid.IntRange(0, 6).Draw(t, "more") {
@@ -53,7 +54,8 @@ func genStored(t *rapid.T) []byte {
 	case 2:
 		u = u.With(LastValue[string]("other").Put(rapid.String().Draw(t, "other")))
 	case 3:
-		u = u.With(Log("other log", func(i item) string { return i.ID }).Append(rapid.SliceOfN(genItem, 0, 3).Draw(t, "others")...))
+		u = u.With(Log("other log", func(i item) string { return i.ID }).
+			Append(rapid.SliceOfN(genItem, 0, 3).Draw(t, "others")...))
 	case 4:
 		u = u.With(titleCh.Delete(), sumCh.Put(1))
 	}
@@ -205,7 +207,8 @@ func TestReplayOfAnUndeclaredLog(t *testing.T) {
 	}
 	diff(t, "values", map[string]string{"log": want + "7]"}, values(t, s))
 	// One by one, each append would copy all that was before.
-	appends := []storedWrite{{op: OpAppend, raw: []byte("[1]")}, {op: OpAppend, raw: []byte("[2,3]")}, {op: OpReset, raw: []byte("[4]")}}
+	appends := []storedWrite{{op: OpAppend, raw: []byte("[1]")}, {op: OpAppend, raw: []byte("[2,3]")},
+		{op: OpReset, raw: []byte("[4]")}}
 	if list, n := joinAppends(appends); n != 2 || string(list) != "[1,2,3]" {
 		t.Errorf("%d appends are joined to %s", n, list)
 	}
@@ -260,7 +263,8 @@ func TestReadBy(t *testing.T) {
 // TestReplayedStateIsShared is for the race detector: the first use of one state by many.
 func TestReplayedStateIsShared(t *testing.T) {
 	base := load(t, all(t), `{"log":[{"id":"a"}],"title":"t"}`)
-	s, err := base.Replay(encodeUpdate(t, logCh.Append(item{ID: "b"}).With(titleCh.Put("u"))), encodeUpdate(t, logCh.Remove("a")))
+	s, err := base.Replay(encodeUpdate(t, logCh.Append(item{ID: "b"}).With(titleCh.Put("u"))),
+		encodeUpdate(t, logCh.Remove("a")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +277,8 @@ func TestReplayedStateIsShared(t *testing.T) {
 				}
 			}
 			next, _, err := s.Apply(logCh.Append(item{ID: fmt.Sprint(g)}))
-			if err != nil || len(logCh.Get(next)) != 2 || len(logCh.Get(s)) != 1 || titleCh.Get(s) != "u" || len(logCh.Get(base)) != 1 {
+			if err != nil || len(logCh.Get(next)) != 2 || len(logCh.Get(s)) != 1 || titleCh.Get(s) != "u" ||
+				len(logCh.Get(base)) != 1 {
 				t.Errorf("goroutine %d: %v", g, err)
 			}
 		})

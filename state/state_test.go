@@ -139,10 +139,12 @@ func TestUndeclaredLog(t *testing.T) {
 	diff(t, "after reset", map[string]string{"log": `[]`}, values(t, next))
 	_, _, err = s.Apply(decode(`[{"c":"log","op":"remove","v":["a"]}]`))
 	wantErr(t, err, `channel "log": remove needs the channel to be declared`)
-	_, _, err = apply(t, State{}, decode(`[{"c":"log","op":"put","v":1}]`)).Apply(decode(`[{"c":"log","op":"append","v":[]}]`))
+	_, _, err = apply(t, State{}, decode(`[{"c":"log","op":"put","v":1}]`)).
+		Apply(decode(`[{"c":"log","op":"append","v":[]}]`))
 	wantErr(t, err, `channel "log": a list is wanted, not a number`)
 	// A state that knows the channel reads the writes with it.
-	typed := apply(t, apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"})), decode(`[{"c":"log","op":"remove","v":["a"]}]`))
+	typed := apply(t, apply(t, State{}, logCh.Append(item{ID: "a"}, item{ID: "b"})),
+		decode(`[{"c":"log","op":"remove","v":["a"]}]`))
 	diff(t, "typed state", []item{{ID: "b"}}, logCh.Get(typed))
 }
 

@@ -34,7 +34,8 @@ func TestDecodeUpdateErrors(t *testing.T) {
 }
 
 func TestUpdateJSON(t *testing.T) {
-	u := titleCh.Put("<a>").With(sumCh.Overwrite(2), sumCh.Delete(), logCh.Append(item{ID: "x"}), logCh.Reset(), logCh.Remove())
+	u := titleCh.Put("<a>").With(sumCh.Overwrite(2), sumCh.Delete(), logCh.Append(item{ID: "x"}), logCh.Reset(),
+		logCh.Remove())
 	const want = `[{"c":"title","op":"put","v":"\u003ca\u003e"},{"c":"sum","op":"overwrite","v":2},{"c":"sum","op":"delete","v":null},` +
 		`{"c":"log","op":"append","v":[{"id":"x"}]},{"c":"log","op":"reset","v":[]},{"c":"log","op":"remove","v":[]}]`
 	if got := string(encodeUpdate(t, u)); got != want {
@@ -44,7 +45,8 @@ func TestUpdateJSON(t *testing.T) {
 		t.Errorf("json.Marshal: %s, %v", b, err)
 	}
 	long := strings.Repeat("x", 200)
-	if got := string(encodeUpdate(t, LastValue[string](long).Put(long))); got != `[{"c":"`+long+`","op":"put","v":"`+long+`"}]` {
+	if got := string(encodeUpdate(t, LastValue[string](long).Put(long))); got != `[{"c":"`+long+`","op":"put","v":"`+
+		long+`"}]` {
 		t.Errorf("a long update is %s", got)
 	}
 	if got := string(encodeUpdate(t, LastValue[string](long).Put(""))); got != `[{"c":"`+long+`","op":"put","v":""}]` {
@@ -147,7 +149,8 @@ func TestLoadSnapshotErrors(t *testing.T) {
 
 func FuzzLoadSnapshot(f *testing.F) {
 	f.Add(snapshot(f, State{}))
-	f.Add(snapshot(f, apply(f, State{}, titleCh.Put("a").With(logCh.Append(item{ID: "a"}, item{ID: "b"}), sumCh.Put(1)))))
+	f.Add(snapshot(f, apply(f, State{}, titleCh.Put("a").With(logCh.Append(item{ID: "a"}, item{ID: "b"}),
+		sumCh.Put(1)))))
 	f.Add([]byte(snapshotMagic + "\x02\x01x\x02\x011\x012\x01\x03log\x04[1,2"))
 	sch := all(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -217,7 +220,8 @@ func TestEncodedIsValuesTakenApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(before) != 2 || before[0].Channel != "log" || len(before[0].Items) != 2 || before[1].Channel != "title" || string(before[1].Raw) != `"t"` {
+	if len(before) != 2 || before[0].Channel != "log" || len(before[0].Items) != 2 || before[1].Channel != "title" ||
+		string(before[1].Raw) != `"t"` {
 		t.Errorf("encoded: %+v", before)
 	}
 	after, err := apply(t, s, logCh.Append(item{ID: "c"})).Encoded()

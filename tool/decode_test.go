@@ -28,7 +28,8 @@ func TestDecodeAsFromBytes(t *testing.T) {
 		want, errWant := decodeBytes(s, call.Args)
 		same := func(how string) {
 			got, errGot := decode[everything](s, call.Args)
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{}, mixin{})); diff != "" || text(errGot) != text(errWant) {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{}, mixin{})); diff != "" ||
+				text(errGot) != text(errWant) {
 				t.Errorf("%s, %s: %v, not %v\n%s", args, how, errGot, errWant, diff)
 			}
 		}
@@ -44,7 +45,8 @@ func TestDecodeAsFromBytes(t *testing.T) {
 
 // A tool trusts no check of others: other arguments may have taken the place of those, and it has a schema of its own.
 func TestCheckedArgumentsAreThose(t *testing.T) {
-	numbers, names := mustParse(t, `{"type":"object","properties":{"x":{"type":"integer"}}}`), mustParse(t, `{"type":"object","required":["name"]}`)
+	numbers, names := mustParse(t, `{"type":"object","properties":{"x":{"type":"integer"}}}`),
+		mustParse(t, `{"type":"object","required":["name"]}`)
 	call := &Call{Args: json.RawMessage(`{"x":1}`)}
 	if err := call.Check(numbers); err != nil {
 		t.Fatal(err)

@@ -89,13 +89,15 @@ func TestNewDecodes(t *testing.T) {
 			`{"limit":100,"description":"d","path":"p","mode":"text","level":null,"Plain":[]}`},
 		{"defaults in a list", `{"description":"d","path":"p","Plain":[],"edits":[{"old":"a"},{"old":"b","count":2}]}`,
 			`{"limit":100,"description":"d","path":"p","mode":"text","level":null,"edits":[{"old":"a","count":1},{"old":"b","count":2}],"Plain":[]}`},
-		{"repairs", `{"description":"d","path":5,"Plain":"x","limit":"7","level":null,"force":"true","env":"{\"A\":\"1\"}"}`,
+		{"repairs",
+			`{"description":"d","path":5,"Plain":"x","limit":"7","level":null,"force":"true","env":"{\"A\":\"1\"}"}`,
 			`{"limit":7,"description":"d","path":"5","mode":"text","level":null,"force":true,"env":{"A":"1"},"Plain":["x"]}`},
 		{"null of an optional property", `{"description":"d","path":"p","Plain":[],"limit":null}`,
 			`{"limit":100,"description":"d","path":"p","mode":"text","level":null,"Plain":[]}`},
 		{"any value", `{"description":"d","path":"p","Plain":[],"any":{"b":1,"a":[2.50]}}`,
 			`{"limit":100,"description":"d","path":"p","mode":"text","level":null,"any":{"b":1,"a":[2.50]},"Plain":[]}`},
-		{"another case is another name", `{"description":"d","path":"p","Plain":[],"LIMIT":5000,"edits":[{"old":"a","Count":-1}]}`,
+		{"another case is another name",
+			`{"description":"d","path":"p","Plain":[],"LIMIT":5000,"edits":[{"old":"a","Count":-1}]}`,
 			`{"limit":100,"description":"d","path":"p","mode":"text","level":null,"edits":[{"old":"a","count":1}],"Plain":[]}`},
 	}
 	tool := tell[everything](t, Spec{})
@@ -111,11 +113,13 @@ func TestNewDecodes(t *testing.T) {
 
 func TestNewTellsTheModelWhatIsWrong(t *testing.T) {
 	tool := tell[edit](t, Spec{})
-	if r := run(t, tool, `{"old":""}`); !r.IsError || r.Text() != `Invalid arguments for this tool: "old" must have at least 1 characters, got 0.` {
+	if r := run(t, tool, `{"old":""}`); !r.IsError ||
+		r.Text() != `Invalid arguments for this tool: "old" must have at least 1 characters, got 0.` {
 		t.Errorf("got %+v", r)
 	}
 	small := tell[struct{ N int8 }](t, Spec{})
-	if r := run(t, small, `{"N":300}`); !r.IsError || r.Text() != `Invalid arguments for this tool: "N" cannot hold the number 300; its type is int8.` {
+	if r := run(t, small, `{"N":300}`); !r.IsError ||
+		r.Text() != `Invalid arguments for this tool: "N" cannot hold the number 300; its type is int8.` {
 		t.Errorf("got %+v", r.Text())
 	}
 }
@@ -143,7 +147,8 @@ func TestNewErrors(t *testing.T) {
 	}{
 		{"name", try[struct{}](Spec{Name: "a b"}), `make tool: tool name "a b" holds ' '`},
 		{"parameters", try[struct{}](Spec{Name: "x", Parameters: json.RawMessage(`{`)}), `make tool x: parse schema:`},
-		{"parameters of no object", try[struct{}](Spec{Name: "x", Parameters: json.RawMessage(`{"type":"array"}`)}), `no object fits`},
+		{"parameters of no object", try[struct{}](Spec{Name: "x", Parameters: json.RawMessage(`{"type":"array"}`)}),
+			`no object fits`},
 		{"no struct", try[string](Spec{Name: "x"}), `infer schema of string: arguments must be a struct`},
 		{"duration", try[struct{ D time.Duration }](Spec{Name: "x"}), `field D: type time.Duration is not supported`},
 		{"time", try[struct{ D time.Time }](Spec{Name: "x"}), `type time.Time is not supported`},
@@ -158,7 +163,8 @@ func TestNewErrors(t *testing.T) {
 		{"string option", try[struct {
 			A int `json:"a,string"`
 		}](Spec{Name: "x"}), `json option "string" is not supported`},
-		{"embedded pointer", try[struct{ *mixin }](Spec{Name: "x"}), `only a struct without a json tag can be embedded`},
+		{"embedded pointer", try[struct{ *mixin }](Spec{Name: "x"}),
+			`only a struct without a json tag can be embedded`},
 		{"default of another type", try[struct {
 			A int `default:"ten"`
 		}](Spec{Name: "x"}), `field A: bad enum, min, max or default tag`},
@@ -217,7 +223,8 @@ func ExampleNew() {
 		Path  string `json:"path" doc:"The file to read."`
 		Limit int    `json:"limit" default:"100" min:"1" max:"1000"`
 	}
-	read, err := New(Spec{Name: "read_file", Effect: ReadOnly}, func(_ context.Context, _ *Call, in args) (*Result, error) {
+	read, err := New(Spec{Name: "read_file", Effect: ReadOnly}, func(_ context.Context, _ *Call, in args) (*Result,
+		error) {
 		return Text(fmt.Sprintf("%d lines of %s", in.Limit, in.Path)), nil
 	})
 	if err != nil {
@@ -229,10 +236,10 @@ func ExampleNew() {
 		fmt.Println(result.Text(), err)
 	}
 	// Output:
-	// {"type":"object","properties":{"path":{"type":"string","description":"The file to read."},"limit":{"type":"integer","minimum":1,"maximum":1000,"default":100}},"required":["path"]}
-	// 100 lines of a.txt <nil>
-	// 5 lines of a.txt <nil>
-	// Invalid arguments for this tool: "limit" must be at least 1, got the number 0; "path" is required. <nil>
+	// {"type":"object","properties":{"path":{"type":"string","description":"The file to
+	// read."},"limit":{"type":"integer","minimum":1,"maximum":1000,"default":100}},"required":["path"]} 100 lines of
+	// a.txt <nil> 5 lines of a.txt <nil> Invalid arguments for this tool: "limit" must be at least 1, got the number 0;
+	// "path" is required. <nil>
 }
 
 func TestSpecKnowsItsSchema(t *testing.T) {

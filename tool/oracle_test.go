@@ -67,7 +67,8 @@ func drawObject(t *rapid.T, item func() string) string {
 // item, so that no reference leads back to itself without a step into the value.
 func drawSchema(t *rapid.T, depth int, inner bool) string {
 	if depth == 0 || rapid.IntRange(0, 15).Draw(t, "simple") == 0 {
-		return rapid.SampledFrom([]string{"true", "false", "{}", `{"type":"integer"}`, `{"type":"string"}`}).Draw(t, "leaf")
+		return rapid.SampledFrom([]string{"true", "false", "{}", `{"type":"integer"}`, `{"type":"string"}`}).
+			Draw(t, "leaf")
 	}
 	sub := func() string { return drawSchema(t, depth-1, inner) }
 	below := func() string { return drawSchema(t, depth-1, true) }
@@ -165,7 +166,8 @@ func drawParameter(t *rapid.T, depth int) string {
 	}
 	switch kind {
 	case 0, 1, 2, 3:
-		return rapid.SampledFrom([]string{`{"type":"integer"}`, `{"type":"number"}`, `{"type":"boolean"}`, `{"type":"string"}`}).Draw(t, "scalar")
+		return rapid.SampledFrom([]string{`{"type":"integer"}`, `{"type":"number"}`, `{"type":"boolean"}`,
+			`{"type":"string"}`}).Draw(t, "scalar")
 	case 4:
 		return `{"type":["integer","null"],"minimum":1}`
 	case 5:

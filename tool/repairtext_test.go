@@ -45,7 +45,8 @@ func TestRepairText(t *testing.T) {
 }
 
 func FuzzRepairText(f *testing.F) {
-	for _, s := range []string{`{"a":1}`, "```json\n{}\n```", `"{\"a\":1}"`, `{"a":`, `{"a":"\ud800"}`, "```", `{"a":1}x`, "\"{\\\"a\\\":1}\"```"} {
+	for _, s := range []string{`{"a":1}`, "```json\n{}\n```", `"{\"a\":1}"`, `{"a":`, `{"a":"\ud800"}`, "```",
+		`{"a":1}x`, "\"{\\\"a\\\":1}\"```"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

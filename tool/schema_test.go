@@ -46,7 +46,8 @@ func TestParseSchemaErrors(t *testing.T) {
 		{"broken", `{"type":`, `unexpected end of JSON input`},
 		{"list", `[]`, `#: a schema must be an object, true or false, not an array`},
 		{"property", prop(`5`), `#/properties/x: a schema must be an object, true or false, not the number 5`},
-		{"type name", prop(`{"type":"file"}`), `#/properties/x: "type" must be the name of a JSON type or a list of them, not the string "file"`},
+		{"type name", prop(`{"type":"file"}`),
+			`#/properties/x: "type" must be the name of a JSON type or a list of them, not the string "file"`},
 		{"properties", `{"properties":[]}`, `#: "properties" must be an object of schemas, not an array`},
 		{"required", `{"required":[1]}`, `#: "required" must be a list of strings`},
 		{"enum", `{"enum":"a"}`, `#: "enum" must be a list`},
@@ -58,14 +59,16 @@ func TestParseSchemaErrors(t *testing.T) {
 		{"remote reference", `{"$ref":"https://example.com/s"}`, `$ref "https://example.com/s" leads nowhere`},
 		{"missing definition", `{"$ref":"#/$defs/x"}`, `$ref "#/$defs/x" leads nowhere`},
 		{"reference to itself", `{"$ref":"#"}`, `$ref "#" leads back to itself`},
-		{"circle", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, `leads back to itself`},
+		{"circle", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`,
+			`leads back to itself`},
 		{"depth", strings.Repeat(`{"items":`, 65) + `{}` + strings.Repeat(`}`, 65), `nested too deeply`},
 		{"size", `{"description":"` + strings.Repeat("a", maxSchemaBytes) + `"}`, `more than 1048576`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := ParseSchema(json.RawMessage(tt.schema))
-			if err == nil || !strings.HasPrefix(err.Error(), "parse schema: ") || !strings.Contains(err.Error(), tt.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "parse schema: ") ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
@@ -80,10 +83,14 @@ func TestParseSchemaBears(t *testing.T) {
 		{"prefixItems", prop(`{"prefixItems":[{}],"items":{"type":"string"}}`), `{"x":[1,"a"]}`, `{"x":["a",1]}`},
 		{"patternProperties", `{"patternProperties":{"^x-":{}},"additionalProperties":false}`, `{"x-a":1}`, ``},
 		{"required as a mark", prop(`{"required":true}`), `{"x":1}`, ``},
-		{"escaped reference", `{"$defs":{"a/b c":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/a~1b%20c"}}}`, `{"x":"a"}`, `{"x":[]}`},
-		{"reference to a property", `{"properties":{"y":{"type":"string"},"x":{"$ref":"#/properties/y"}}}`, `{"x":"a"}`, `{"x":[]}`},
+		{"escaped reference", `{"$defs":{"a/b c":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/a~1b%20c"}}}`,
+			`{"x":"a"}`, `{"x":[]}`},
+		{"reference to a property", `{"properties":{"y":{"type":"string"},"x":{"$ref":"#/properties/y"}}}`, `{"x":"a"}`,
+			`{"x":[]}`},
 		{"reference to the root", prop(`{"$ref":"#"}`), `{"x":{"x":{}}}`, `{"x":{"x":1}}`},
-		{"keywords beside a reference", `{"$defs":{"n":{"type":"integer"}},"properties":{"x":{"$ref":"#/$defs/n","minimum":1}}}`, `{"x":1}`, `{"x":0}`},
+		{"keywords beside a reference",
+			`{"$defs":{"n":{"type":"integer"}},"properties":{"x":{"$ref":"#/$defs/n","minimum":1}}}`, `{"x":1}`,
+			`{"x":0}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,7 +127,8 @@ func TestNumbersCompareExactly(t *testing.T) {
 // TestNumbersOfManySpellings: one value is one number, however it is written.
 func TestNumbersOfManySpellings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		digits, zeros := rapid.StringMatching(`[1-9][0-9]{0,30}`).Draw(t, "digits"), rapid.IntRange(0, 30).Draw(t, "zeros")
+		digits, zeros := rapid.StringMatching(`[1-9][0-9]{0,30}`).Draw(t, "digits"),
+			rapid.IntRange(0, 30).Draw(t, "zeros")
 		exp := rapid.IntRange(-200, 200).Draw(t, "exponent")
 		one := digits + "e" + strconv.Itoa(exp)
 		for _, other := range []string{

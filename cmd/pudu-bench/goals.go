@@ -19,8 +19,10 @@ func goalsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "goals",
 		Short: "Measure the parts of the program against their goals",
-		Long: "Measure the parts of the program against their goals. Each figure stands beside its floor, which is the work that no\n" +
-			"design can avoid. docs/performance.md explains them.\n\nGroups: " + strings.Join(goals.Groups(), ", ") + ".",
+		Long: "Measure the parts of the program against their goals. Each figure stands beside its floor, which is " +
+			"the work that no\n" +
+			"design can avoid. docs/performance.md explains them.\n\nGroups: " + strings.Join(goals.Groups(), ", ") +
+			".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if c.Only, err = regexp.Compile(only); err != nil {

@@ -1,5 +1,5 @@
-// Command pudu-bench measures Pudu: `make bench`. Each of its commands prints figures beside their goals; the exit code is
-// 1 if a goal is missed that holds on every machine, 2 for a command line that is wrong.
+// Command pudu-bench measures Pudu: `make bench`. Each of its commands prints figures beside their goals; the exit code
+// is 1 if a goal is missed that holds on every machine, 2 for a command line that is wrong.
 //
 //	goals   the parts of the program, in this process: package goals
 //	serve   a server under load, beside direct calls of the model: package load

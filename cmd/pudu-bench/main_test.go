@@ -30,7 +30,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	code := run(t.Context(), &out, &errs, []string{"serve", "--pudu", program, "--quick", "--only", "runs", "--clients", "1", "--steps", "20"})
+	code := run(t.Context(), &out, &errs, []string{"serve", "--pudu", program, "--quick", "--only", "runs", "--clients",
+		"1", "--steps", "20"})
 	if !regexp.MustCompile(`(?m)^  20 steps, c=1 +[0-9.]+/s +[0-9.]+/s`).MatchString(out.String()) {
 		t.Errorf("code %d, %s\n%s", code, errs.String(), out.String())
 	}
@@ -46,7 +47,8 @@ func TestServeNamesTheServer(t *testing.T) {
 	}
 }
 
-// TestServeStartsTheProgramNamedFromHere: the server works in a folder of its own, but its name is of this one, as in make bench.
+// TestServeStartsTheProgramNamedFromHere: the server works in a folder of its own, but its name is of this one, as in
+// make bench.
 func TestServeStartsTheProgramNamedFromHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("fake", []byte("#!/bin/sh\necho fake has begun >&2\nexit 1\n"), 0o700); err != nil {
@@ -61,7 +63,8 @@ func TestServeStartsTheProgramNamedFromHere(t *testing.T) {
 
 func TestUnknownCommand(t *testing.T) {
 	var errs bytes.Buffer
-	if code := run(t.Context(), io.Discard, &errs, []string{"walk"}); code != exitUsage || !strings.Contains(errs.String(), `unknown command "walk"`) {
+	if code := run(t.Context(), io.Discard, &errs, []string{"walk"}); code != exitUsage ||
+		!strings.Contains(errs.String(), `unknown command "walk"`) {
 		t.Errorf("code %d, %s", code, errs.String())
 	}
 }
@@ -73,8 +76,10 @@ func TestServeRefusesWhatItCannotMeasure(t *testing.T) {
 		code int
 		want string
 	}{
-		{"an address without a scheme", []string{"--url", "localhost:2026"}, exitUsage, `--url "localhost:2026": write an address such as`},
-		{"a measurement that is none", []string{"--only", "walks"}, exitFailed, `there is no measurement "walks": choose of runs, streams,`},
+		{"an address without a scheme", []string{"--url", "localhost:2026"}, exitUsage,
+			`--url "localhost:2026": write an address such as`},
+		{"a measurement that is none", []string{"--only", "walks"}, exitFailed,
+			`there is no measurement "walks": choose of runs, streams,`},
 		{"steps below 0", []string{"--steps", "-1"}, exitUsage, "--steps -1: write numbers from 0 to"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -109,7 +114,8 @@ func TestPromptPrintsItsGoals(t *testing.T) {
 	if code != exitOK || strings.Contains(out.String(), "✗") {
 		t.Errorf("code %d: %s\n%s", code, errs.String(), out.String())
 	}
-	for _, want := range []string{"\nfixed prompt", "\na long conversation", "\none in which much changes", "\nbreaks", "≤ 4500  ✓", "≤ 6500  ✓"} {
+	for _, want := range []string{"\nfixed prompt", "\na long conversation", "\none in which much changes", "\nbreaks",
+		"≤ 4500  ✓", "≤ 6500  ✓"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -10,8 +10,10 @@ func promptCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "prompt",
 		Short: "Measure what the agent's prompts cost, and how much of each request the next one repeats",
-		Long: "Measure what the agent's prompts cost, and how much of each request the next one repeats, which is what a provider's\n" +
-			"cache can serve. The agent and what it works with are real, in a temporary folder; the model is played, and no\n" +
+		Long: "Measure what the agent's prompts cost, and how much of each request the next one repeats, which is " +
+			"what a provider's\n" +
+			"cache can serve. The agent and what it works with are real, in a temporary folder; the model is played, " +
+			"and no\n" +
 			"configuration is read.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

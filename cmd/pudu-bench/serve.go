@@ -21,8 +21,10 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Put load on a server and print what it does, beside the same model calls made directly",
-		Long: "Put load on a server and print what it does, beside the same model calls made directly. The model is a server on loopback\n" +
-			"that comes with this command. Without --url each measurement starts a Pudu of its own on an empty data folder. A server\n" +
+		Long: "Put load on a server and print what it does, beside the same model calls made directly. The model is " +
+			"a server on loopback\n" +
+			"that comes with this command. Without --url each measurement starts a Pudu of its own on an empty data " +
+			"folder. A server\n" +
 			"at --url must use the model at --model-addr (any model name, any key), and have the tool glob.\n" +
 			"The exit code is 1 if a goal is missed that holds on every machine.\n\n" +
 			"Measurements: " + strings.Join(load.Groups(), ", ") + ".",
@@ -37,8 +39,10 @@ func serveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&pudu, "pudu", "bin/pudu", "the program to start, a `FILE`")
-	f.StringVar(&c.URL, "url", "", "measure the server at this `ADDRESS`, with its prefix, such as http://127.0.0.1:2026/api/langgraph")
-	f.StringVar(&c.ModelAddr, "model-addr", freePort, "`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
+	f.StringVar(&c.URL, "url", "",
+		"measure the server at this `ADDRESS`, with its prefix, such as http://127.0.0.1:2026/api/langgraph")
+	f.StringVar(&c.ModelAddr, "model-addr", freePort,
+		"`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
 	f.StringSliceVar(&c.Only, "only", nil, "`NAMES` of the measurements to make, with commas between")
 	f.BoolVar(&c.Quick, "quick", false, "measure less of everything: about 20 s")
 	f.IntSliceVar(&c.Steps, "steps", nil, "`NUMBERS` of tool steps of the runs, with commas between (default: 0,5,20)")
@@ -84,8 +88,10 @@ func modelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model",
 		Short: "Be the model that the measurements of a server play, until it is stopped",
-		Long: "Be the model that the measurements of a server play, until it is stopped: chat completions of OpenAI that do as the plan in\n" +
-			"the user's message says, such as \"steps=5 tokens=200 delay=20ms batch=1\". `pudu-bench serve` starts one by itself.",
+		Long: "Be the model that the measurements of a server play, until it is stopped: chat completions of OpenAI " +
+			"that do as the plan in\n" +
+			"the user's message says, such as \"steps=5 tokens=200 delay=20ms batch=1\". `pudu-bench serve` starts " +
+			"one by itself.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, err := load.StartModel(cmd.Context(), addr)
@@ -97,6 +103,7 @@ func modelCommand() *cobra.Command {
 			return m.Close()
 		},
 	}
-	cmd.Flags().StringVar(&addr, "addr", freePort, "`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
+	cmd.Flags().StringVar(&addr, "addr", freePort,
+		"`HOST:PORT` of the model server; its base URL is http://HOST:PORT/v1")
 	return cmd
 }

@@ -1,5 +1,5 @@
-// Command ask is the whole agent in a Go program, with a tool that asks a person before it acts. The first run stops at the
-// question; the answer is given in a second one, which may as well come days later and in another process.
+// Command ask is the whole agent in a Go program, with a tool that asks a person before it acts. The first run stops at
+// the question; the answer is given in a second one, which may as well come days later and in another process.
 package main
 
 import (
@@ -22,8 +22,8 @@ type order struct {
 	Pieces  int    `json:"pieces" doc:"How many."`
 }
 
-// buy orders something, once a person has said yes. What stands before the question runs again after the answer, so nothing
-// is done there.
+// buy orders something, once a person has said yes. What stands before the question runs again after the answer, so
+// nothing is done there.
 func buy(_ context.Context, call *tool.Call, o order) (*tool.Result, error) {
 	answer, err := call.Ask(map[string]string{"question": fmt.Sprintf("Order %d of %s?", o.Pieces, o.Product)})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command channel is the whole agent in a Go program, with a channel of its own in the state of each thread, and events of
-// its own. A tool writes into the channel and tells who follows the run; the program reads the channel afterwards. The
-// channel is stored with the thread: it is there after a crash, a restart, and for clients of the server.
+// Command channel is the whole agent in a Go program, with a channel of its own in the state of each thread, and events
+// of its own. A tool writes into the channel and tells who follows the run; the program reads the channel afterwards.
+// The channel is stored with the thread: it is there after a crash, a restart, and for clients of the server.
 package main
 
 import (
@@ -23,8 +23,8 @@ type expense struct {
 	Euro float64 `json:"euro" doc:"How much."`
 }
 
-// expenses is the channel. Calls that run side by side each write what they add, so their updates are merged; the reducer
-// changes neither of its arguments.
+// expenses is the channel. Calls that run side by side each write what they add, so their updates are merged; the
+// reducer changes neither of its arguments.
 var expenses = state.Reduced("expenses", func(old, more []expense) ([]expense, error) {
 	return slices.Concat(old, more), nil
 })
@@ -41,7 +41,8 @@ var (
 func (book) Name() string                 { return "BookMiddleware" }
 func (book) Channels() []state.AnyChannel { return []state.AnyChannel{expenses} }
 func (book) Tools() []tool.Tool {
-	return []tool.Tool{tool.MustNew(tool.Spec{Name: "spend", Description: "Notes an expense.", Effect: tool.Idempotent}, spend)}
+	return []tool.Tool{tool.MustNew(tool.Spec{Name: "spend", Description: "Notes an expense.", Effect: tool.Idempotent},
+		spend)}
 }
 
 // spend does not change the state: it returns the update, which is stored together with the result.
@@ -55,7 +56,8 @@ func spend(_ context.Context, call *tool.Call, e expense) (*tool.Result, error) 
 // BeforeAgent shows an event of the middleware's own.
 func (book) BeforeAgent(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	if n := len(expenses.Get(s)); n > 0 {
-		rt.Emit("BookMiddleware.before_agent", event.Custom{Value: fmt.Appendf(nil, `{"type":"known","entries":%d}`, n)})
+		rt.Emit("BookMiddleware.before_agent",
+			event.Custom{Value: fmt.Appendf(nil, `{"type":"known","entries":%d}`, n)})
 	}
 	return agent.Command{}, nil
 }

@@ -1,5 +1,5 @@
-// Command env is a tool that uses what a run offers it: the thread's files, its sandbox, and the user's long-term store, which
-// the next thread has too.
+// Command env is a tool that uses what a run offers it: the thread's files, its sandbox, and the user's long-term
+// store, which the next thread has too.
 package main
 
 import (
@@ -26,7 +26,8 @@ func remember(ctx context.Context, call *tool.Call, in note) (*tool.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := call.Env.Items().Put(ctx, tool.Item{Namespace: []string{"notes"}, Key: in.Title, Value: raw}); err != nil {
+	if err := call.Env.Items().
+		Put(ctx, tool.Item{Namespace: []string{"notes"}, Key: in.Title, Value: raw}); err != nil {
 		return nil, err
 	}
 	files, err := call.Env.Files()
@@ -46,7 +47,8 @@ func words(ctx context.Context, call *tool.Call, title string) string {
 		return "uncounted"
 	}
 	var out strings.Builder
-	if _, err := box.Run(ctx, sandbox.Command{Script: "wc -w < " + sandbox.Outputs + "/" + title + ".txt", Stdout: &out}); err != nil {
+	if _, err := box.Run(ctx, sandbox.Command{Script: "wc -w < " + sandbox.Outputs + "/" + title + ".txt",
+		Stdout: &out}); err != nil {
 		return "uncounted"
 	}
 	return strings.TrimSpace(out.String())
@@ -78,7 +80,8 @@ func main() {
 func run(ctx context.Context) error {
 	p, err := pudu.Open(ctx, pudu.Options{Tools: []tool.Tool{
 		tool.MustNew(tool.Spec{Name: "remember", Description: "Keeps a note.", Effect: tool.Idempotent}, remember),
-		tool.MustNew(tool.Spec{Name: "recall", Description: "Finds notes about something.", Effect: tool.ReadOnly}, recall),
+		tool.MustNew(tool.Spec{Name: "recall", Description: "Finds notes about something.", Effect: tool.ReadOnly},
+			recall),
 	}})
 	if err != nil {
 		return err

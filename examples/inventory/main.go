@@ -1,5 +1,6 @@
-// Command inventory is a pudu of your own: the whole command line and server, with a section of config.yaml, a connection that
-// is opened at the start and closed at the stop, a tool that works on it, and a hook on the events of all runs.
+// Command inventory is a pudu of your own: the whole command line and server, with a section of config.yaml, a
+// connection that is opened at the start and closed at the stop, a tool that works on it, and a hook on the events of
+// all runs.
 //
 //	inventory:
 //	  file: stock.csv
@@ -50,7 +51,9 @@ func (i *inventory) start(_ context.Context, s *pudu.Setup) (err error) {
 	if i.file, err = os.Open(i.settings.File); err != nil {
 		return err
 	}
-	s.Tools = append(s.Tools, tool.MustNew(tool.Spec{Name: "stock", Description: "Tells how many pieces of a product there are.", Effect: tool.ReadOnly}, i.stock))
+	s.Tools = append(s.Tools,
+		tool.MustNew(tool.Spec{Name: "stock", Description: "Tells how many pieces of a product there are.",
+			Effect: tool.ReadOnly}, i.stock))
 	return nil
 }
 

@@ -1,5 +1,5 @@
-// Command jobs is a tool that leaves slow work to a job: the job is stored with the tool's result, so that it is not lost if the
-// process ends, and is tried again if it fails.
+// Command jobs is a tool that leaves slow work to a job: the job is stored with the tool's result, so that it is not
+// lost if the process ends, and is tried again if it fails.
 package main
 
 import (
@@ -57,8 +57,9 @@ func main() {
 func run(ctx context.Context) error {
 	sent := make(chan string, 1)
 	p, err := pudu.Open(ctx, pudu.Options{
-		Tools: []tool.Tool{tool.MustNew(tool.Spec{Name: "send_report", Description: "Sends a report.", Effect: tool.Idempotent}, send)},
-		Jobs:  []pudu.JobKind{{Name: sending, Slots: 2, Tries: 5, Run: deliver(sent)}},
+		Tools: []tool.Tool{tool.MustNew(tool.Spec{Name: "send_report", Description: "Sends a report.",
+			Effect: tool.Idempotent}, send)},
+		Jobs: []pudu.JobKind{{Name: sending, Slots: 2, Tries: 5, Run: deliver(sent)}},
 	})
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package redact is a middleware for Pudu: e-mail addresses that a tool has found do not get to the model. It lives in a
-// module of its own, as yours would; mypudu beside it is a Pudu that has it.
+// Package redact is a middleware for Pudu: e-mail addresses that a tool has found do not get to the model. It lives in
+// a module of its own, as yours would; mypudu beside it is a Pudu that has it.
 package redact
 
 import (
@@ -22,9 +22,10 @@ func (Middleware) Name() string { return "RedactMiddleware" }
 
 var address = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+`)
 
-// WrapToolCall implements [agent.ToolCallWrapper]: it lets the tool run and changes what comes back, before the result is
-// stored. So the model, the history and every client see the same.
-func (Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+// WrapToolCall implements [agent.ToolCallWrapper]: it lets the tool run and changes what comes back, before the result
+// is stored. So the model, the history and every client see the same.
+func (Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	result, err := next(ctx, req)
 	if err != nil {
 		return nil, err

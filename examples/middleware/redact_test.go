@@ -21,7 +21,8 @@ func (curious) Stream(_ context.Context, req *model.Request) iter.Seq2[message.C
 	return func(yield func(message.Chunk, error) bool) {
 		last := req.Messages[len(req.Messages)-1]
 		if last.Role == message.Human {
-			yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "look_up", Args: "{}"}}, FinishReason: "tool_calls"}, nil)
+			yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "look_up", Args: "{}"}},
+				FinishReason: "tool_calls"}, nil)
 			return
 		}
 		yield(message.Chunk{Text: last.Text(), FinishReason: "stop"}, nil)
@@ -36,7 +37,8 @@ func TestTheModelDoesNotSeeAddresses(t *testing.T) {
 	} {
 		lookUp := tool.MustNew(tool.Spec{Name: "look_up", Description: "Looks somebody up."},
 			func(context.Context, *tool.Call, struct{}) (*tool.Result, error) { return tool.Text(found), nil })
-		a, err := pudu.New(pudu.Config{Model: curious{}, Tools: []tool.Tool{lookUp}, Middlewares: []agent.Middleware{redact.Middleware{}}})
+		a, err := pudu.New(pudu.Config{Model: curious{}, Tools: []tool.Tool{lookUp},
+			Middlewares: []agent.Middleware{redact.Middleware{}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,5 @@
-// Command program is the whole agent in a Go program: its chain, tools, sandbox and store, and a tool of the program's own.
+// Command program is the whole agent in a Go program: its chain, tools, sandbox and store, and a tool of the program's
+// own.
 package main
 
 import (
@@ -23,7 +24,8 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	stock := tool.MustNew(tool.Spec{Name: "stock", Description: "Tells how many pieces of a product there are.", Effect: tool.ReadOnly},
+	stock := tool.MustNew(tool.Spec{Name: "stock", Description: "Tells how many pieces of a product there are.",
+		Effect: tool.ReadOnly},
 		func(_ context.Context, _ *tool.Call, q query) (*tool.Result, error) {
 			return tool.Text("There are 12 pieces of " + q.Product + "."), nil
 		})

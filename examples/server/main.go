@@ -1,5 +1,5 @@
-// Command server is the whole server of Pudu inside a program that has routes of its own: at /agent/ below the program's own
-// authentication, for every client of the LangGraph API.
+// Command server is the whole server of Pudu inside a program that has routes of its own: at /agent/ below the
+// program's own authentication, for every client of the LangGraph API.
 package main
 
 import (

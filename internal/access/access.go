@@ -1,6 +1,7 @@
-// Package access says who asks. An edge makes a [Principal] once of what it knows of its caller: the gateway's guard of a
-// request, the command line of the account that it is called from. What belongs to a user is reached only through a value that
-// is bound to the principal's [User], such as a store.UserData; a value that is bound to nobody refuses with [ErrNoUser].
+// Package access says who asks. An edge makes a [Principal] once of what it knows of its caller: the gateway's guard of
+// a request, the command line of the account that it is called from. What belongs to a user is reached only through a
+// value that is bound to the principal's [User], such as a store.UserData; a value that is bound to nobody refuses with
+// [ErrNoUser].
 //
 //	caller -> guard -> Principal -> store.For(User) -> that user's threads, runs, items, assistants
 package access
@@ -22,8 +23,8 @@ type User struct{ id string }
 // Default is the one user of an installation without accounts.
 func Default() User { return User{"default"} }
 
-// FromRow is the user that a row of the store names. An id that a client sends is no row: a client's user comes from its
-// [Principal].
+// FromRow is the user that a row of the store names. An id that a client sends is no row: a client's user comes from
+// its [Principal].
 func FromRow(id string) User { return User{id} }
 
 // ID is the id that rows keep; empty for nobody.

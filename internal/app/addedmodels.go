@@ -30,8 +30,8 @@ func withAdded(cfg *config.Config, kept models.Kept) *config.Config {
 	return cfg.With(list, kept.Standard)
 }
 
-// keeper changes the models that were added, says which ones there are, and tests them. It is what the routes for admins and
-// the commands work with.
+// keeper changes the models that were added, says which ones there are, and tests them. It is what the routes for
+// admins and the commands work with.
 type keeper struct {
 	rows *models.Models
 	// view is how it is now; changed has the runs that begin from now on work with what has changed.

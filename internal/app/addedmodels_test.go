@@ -135,14 +135,16 @@ func (n *node) names() (names []string, standard string) {
 
 const oneEntry = `{"provider":"openai","model":"one","base_url":"URL","api_key":"` + hush + `"}`
 
-// TestAModelIsAddedWithoutARestart: a server without a model tells what it could have, tests a candidate, takes it in, and works
-// with it; nothing that it writes, says or backs up has the key.
+// TestAModelIsAddedWithoutARestart: a server without a model tells what it could have, tests a candidate, takes it in,
+// and works with it; nothing that it writes, says or backs up has the key.
 func TestAModelIsAddedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	p := nodes{dir: t.TempDir()}
 	n := p.start(t, &keyed{vendor{words: map[string]string{"one": "pudu from one", "two": "from two"}}})
-	n.has("no model", n.ask("POST", "/runs/wait", `{"input":{"messages":"hello"}}`, 422), "no language model", "pudu models add")
-	n.has("providers", n.ask("GET", "/config/providers", "", 200), `"name":"anthropic"`, `"needs_key":true`, `"key_in_environment":""`, `"ollama":null`,
+	n.has("no model", n.ask("POST", "/runs/wait", `{"input":{"messages":"hello"}}`, 422), "no language model",
+		"pudu models add")
+	n.has("providers", n.ask("GET", "/config/providers", "", 200), `"name":"anthropic"`, `"needs_key":true`,
+		`"key_in_environment":""`, `"ollama":null`,
 		`"base_url":"https://api.openai.com/v1"`, `"needs_base_url":true`, `"gpt-5.5"`)
 	wrong := strings.Replace(oneEntry, hush, "sk-wrong-0815", 1)
 	verdict := n.ask("POST", "/config/models/test", strings.Replace(wrong, "{", `{"first":true,`, 1), 200)
@@ -150,23 +152,30 @@ func TestAModelIsAddedWithoutARestart(t *testing.T) {
 	if strings.Contains(verdict, "sk-wrong") {
 		t.Errorf("the key is told: %s", verdict)
 	}
-	n.has("a good one", n.ask("POST", "/config/models/test", strings.Replace(oneEntry, "{", `{"first":true,`, 1), 200), `"verdict":"answers"`, `"summary":"answers"`)
+	n.has("a good one", n.ask("POST", "/config/models/test", strings.Replace(oneEntry, "{", `{"first":true,`, 1), 200),
+		`"verdict":"answers"`, `"summary":"answers"`)
 	n.has("a test adds nothing", n.ask("GET", "/config/models", "", 200), `"models":[]`, `"default":""`)
 
-	n.has("added", n.ask("POST", "/config/models", oneEntry, 200), `"name":"openai/one"`, `"origin":"added"`, `"key":"added"`, `"default":true`, `"usable":true`)
+	n.has("added", n.ask("POST", "/config/models", oneEntry, 200), `"name":"openai/one"`, `"origin":"added"`,
+		`"key":"added"`, `"default":true`, `"usable":true`)
 	answered(t, n.engine, "a", "pudu from one")
-	two := `{"name":"zwei","provider":"openai","model":"two","base_url":"URL","api_key":"` + hush + `","default":true,"settings":{"supports_vision":true}}`
-	n.has("the second", n.ask("POST", "/config/models", two, 200), `"settings":{"supports_vision":true}`, `"supports_vision":true`)
+	two := `{"name":"zwei","provider":"openai","model":"two","base_url":"URL","api_key":"` + hush +
+		`","default":true,"settings":{"supports_vision":true}}`
+	n.has("the second", n.ask("POST", "/config/models", two, 200), `"settings":{"supports_vision":true}`,
+		`"supports_vision":true`)
 	answered(t, n.engine, "b", "from two")
 	if names, std := n.names(); !slices.Equal(names, []string{"zwei", "openai/one"}) || std != "openai/two" {
 		t.Errorf("%q, %s", names, std)
 	}
 	n.has("twice", n.ask("POST", "/config/models", two, 409), "already")
-	n.has("kept key", n.ask("PUT", "/config/models/zwei", `{"provider":"openai","model":"two","base_url":"URL"}`, 200), `"key":"added"`)
+	n.has("kept key", n.ask("PUT", "/config/models/zwei", `{"provider":"openai","model":"two","base_url":"URL"}`, 200),
+		`"key":"added"`)
 	answered(t, n.engine, "c", "from two")
-	n.has("moved", n.ask("PUT", "/config/models/zwei", `{"provider":"openai","model":"two","base_url":"http://127.0.0.2:1/v1"}`, 409), "goes nowhere else")
+	n.has("moved", n.ask("PUT", "/config/models/zwei",
+		`{"provider":"openai","model":"two","base_url":"http://127.0.0.2:1/v1"}`, 409), "goes nowhere else")
 	n.has("tested as it is", n.ask("POST", "/config/models/test", `{"name":"zwei","first":true}`, 200), `"name":"zwei"`)
-	n.has("chosen", n.ask("PUT", "/config/default-model", `{"name":"openai/one"}`, 200), `"default":"openai/one"`, "it was made the default")
+	n.has("chosen", n.ask("PUT", "/config/default-model", `{"name":"openai/one"}`, 200), `"default":"openai/one"`,
+		"it was made the default")
 	n.has("nobody", n.ask("PUT", "/config/default-model", `{"name":"nobody"}`, 404), "not found")
 	n.ask("DELETE", "/config/models/openai/one", "", 204)
 	if names, std := n.names(); !slices.Equal(names, []string{"zwei"}) || std != "openai/two" {
@@ -188,16 +197,19 @@ func (n *node) checkTraces(p nodes) {
 	for _, r := range rows {
 		said = append(said, fmt.Sprint(r.Verb, " ", r.Kind, " ", r.Object))
 	}
-	for _, want := range []string{"change model openai/one", "change model zwei", "change default model openai/one", "delete model openai/one", "look model zwei"} {
+	for _, want := range []string{"change model openai/one", "change model zwei", "change default model openai/one",
+		"delete model openai/one", "look model zwei"} {
 		if !slices.Contains(said, want) {
 			n.t.Errorf("the audit log lacks %q: %q", want, said)
 		}
 	}
 	var archive bytes.Buffer
-	if _, err := (App{}).Backup(n.t.Context(), cli.Options{Config: n.now().base.Path, Data: n.dir}, &archive); err != nil {
+	if _, err := (App{}).Backup(n.t.Context(), cli.Options{Config: n.now().base.Path, Data: n.dir},
+		&archive); err != nil {
 		n.t.Fatal(err)
 	}
-	for what, text := range map[string]string{"log": n.log.String(), "backup": archive.String(), "audit": fmt.Sprint(rows)} {
+	for what, text := range map[string]string{"log": n.log.String(), "backup": archive.String(),
+		"audit": fmt.Sprint(rows)} {
 		if strings.Contains(text, hush) || strings.Contains(text, "sk-wrong") {
 			n.t.Errorf("the %s has a key", what)
 		}
@@ -223,19 +235,24 @@ func (n *node) checkTraces(p nodes) {
 func TestTheConfigurationCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	v := &keyed{vendor{words: map[string]string{"one": "x"}}}
-	n := nodes{dir: t.TempDir(), env: map[string]string{"ANTHROPIC_API_KEY": "sk-env-1"}, file: "models:\n  - {name: mine, provider: compatible, model: m, base_url: 'http://127.0.0.1:9/v1', api_key: sk-file-1}\n" +
-		"  - {name: claude, provider: anthropic, model: c}\n"}.start(t, v)
+	n := nodes{dir: t.TempDir(), env: map[string]string{"ANTHROPIC_API_KEY": "sk-env-1"},
+		file: "models:\n  - {name: mine, provider: compatible, model: m, base_url: 'http://127.0.0.1:9/v1', api_key: sk-file-1}\n" +
+			"  - {name: claude, provider: anthropic, model: c}\n"}.start(t, v)
 	list := n.ask("GET", "/config/models", "", 200)
-	n.has("list", list, `"name":"mine"`, `"origin":"configuration"`, `"read_only":true`, `"key":"configuration"`, `"key":"environment"`, `"default":"mine"`)
+	n.has("list", list, `"name":"mine"`, `"origin":"configuration"`, `"read_only":true`, `"key":"configuration"`,
+		`"key":"environment"`, `"default":"mine"`)
 	if strings.Contains(list, "sk-file") || strings.Contains(list, "sk-env") {
 		t.Error(list)
 	}
 	n.has("the variable", n.ask("GET", "/config/providers", "", 200), `"key_in_environment":"ANTHROPIC_API_KEY"`)
-	for method, path := range map[string]string{"PUT": "/config/models/mine", "DELETE": "/config/models/mine", "POST": "/config/models"} {
-		n.has(method, n.ask(method, path, strings.Replace(oneEntry, "{", `{"name":"mine",`, 1), 409), "config.yaml, line 3", "change it there")
+	for method, path := range map[string]string{"PUT": "/config/models/mine", "DELETE": "/config/models/mine",
+		"POST": "/config/models"} {
+		n.has(method, n.ask(method, path, strings.Replace(oneEntry, "{", `{"name":"mine",`, 1), 409),
+			"config.yaml, line 3", "change it there")
 	}
 	n.ask("POST", "/config/models", oneEntry, 200)
-	if names, std := n.names(); !slices.Equal(names, []string{"mine", "claude", "openai/one"}) || std != "compatible/m" {
+	if names, std := n.names(); !slices.Equal(names, []string{"mine", "claude", "openai/one"}) ||
+		std != "compatible/m" {
 		t.Errorf("%q, %s", names, std)
 	}
 	n.ask("PUT", "/config/default-model", `{"name":"claude"}`, 200)
@@ -252,12 +269,16 @@ func TestTheConfigurationCannotBeChanged(t *testing.T) {
 // TestWhatTheEnvironmentSays is chosen before what somebody chooses.
 func TestWhatTheEnvironmentSays(t *testing.T) {
 	t.Parallel()
-	n := nodes{dir: t.TempDir(), env: map[string]string{"PUDU_MODEL": "anthropic/x", "ANTHROPIC_API_KEY": "sk-env-1"}}.start(t, &keyed{})
-	n.has("fixed", n.ask("GET", "/config/models", "", 200), `"default_fixed_by":"PUDU_MODEL"`, `"origin":"environment"`, `"name":"anthropic/x"`)
-	n.has("default", n.ask("POST", "/config/models", strings.Replace(oneEntry, "{", `{"default":true,`, 1), 409), "PUDU_MODEL says")
+	n := nodes{dir: t.TempDir(), env: map[string]string{"PUDU_MODEL": "anthropic/x",
+		"ANTHROPIC_API_KEY": "sk-env-1"}}.start(t, &keyed{})
+	n.has("fixed", n.ask("GET", "/config/models", "", 200), `"default_fixed_by":"PUDU_MODEL"`, `"origin":"environment"`,
+		`"name":"anthropic/x"`)
+	n.has("default", n.ask("POST", "/config/models", strings.Replace(oneEntry, "{", `{"default":true,`, 1), 409),
+		"PUDU_MODEL says")
 	n.ask("POST", "/config/models", oneEntry, 200)
 	n.has("default", n.ask("PUT", "/config/default-model", `{"name":"openai/one"}`, 409), "PUDU_MODEL says")
-	n.has("its name", n.ask("POST", "/config/models", `{"provider":"anthropic","model":"x","api_key":"k"}`, 409), "the environment has a model")
+	n.has("its name", n.ask("POST", "/config/models", `{"provider":"anthropic","model":"x","api_key":"k"}`, 409),
+		"the environment has a model")
 	if names, _ := n.names(); !slices.Equal(names, []string{"anthropic/x", "openai/one"}) {
 		t.Errorf("%q", names)
 	}
@@ -267,7 +288,8 @@ func TestWhatTheEnvironmentSays(t *testing.T) {
 func TestHostileEntries(t *testing.T) {
 	t.Parallel()
 	v := &keyed{}
-	n := nodes{dir: t.TempDir(), env: map[string]string{"SECRET": "leaked", "OPENAI_API_KEY": "sk-env-1", "PUDU_MODEL": "openai/x"}}.start(t, v)
+	n := nodes{dir: t.TempDir(), env: map[string]string{"SECRET": "leaked", "OPENAI_API_KEY": "sk-env-1",
+		"PUDU_MODEL": "openai/x"}}.start(t, v)
 	for want, body := range map[string]string{
 		"no model is served at this address": `{"provider":"compatible","model":"m","base_url":"http://169.254.169.254/v1"}`,
 		"a cloud's own services":             `{"provider":"compatible","model":"m","base_url":"http://[fd00:ec2::254]/v1"}`,
@@ -289,13 +311,18 @@ func TestHostileEntries(t *testing.T) {
 		}
 	}
 	// The key of the environment goes to no address that somebody gives; a variable's name is text.
-	n.has("no key", n.ask("POST", "/config/models/test", `{"provider":"openai","model":"one","base_url":"URL","first":true}`, 200), "HTTP 401: Incorrect API key provided: \"")
-	got := n.ask("POST", "/config/models/test", `{"provider":"openai","model":"one","base_url":"URL","api_key":"$SECRET","first":true,"settings":{"display_name":"$SECRET"}}`, 200)
+	n.has("no key", n.ask("POST", "/config/models/test",
+		`{"provider":"openai","model":"one","base_url":"URL","first":true}`, 200),
+		"HTTP 401: Incorrect API key provided: \"")
+	got := n.ask("POST",
+		"/config/models/test", `{"provider":"openai","model":"one","base_url":"URL","api_key":"$SECRET","first":true,"settings":{"display_name":"$SECRET"}}`, 200)
 	if strings.Contains(got+n.log.String(), "leaked") || strings.Contains(got, "sk-env") {
 		t.Error(got)
 	}
-	elsewhere, _ := buildModel(config.Model{Given: true, Provider: "compatible", ID: "m", Name: "m", Wire: config.WireOpenAI, BaseURL: "http://0.0.0.0:80/v1"})
-	_, err := model.Collect(elsewhere.Stream(t.Context(), &model.Request{Messages: []message.Message{message.New(message.Human, "x")}}))
+	elsewhere, _ := buildModel(config.Model{Given: true, Provider: "compatible", ID: "m", Name: "m",
+		Wire: config.WireOpenAI, BaseURL: "http://0.0.0.0:80/v1"})
+	_, err := model.Collect(elsewhere.Stream(t.Context(),
+		&model.Request{Messages: []message.Message{message.New(message.Human, "x")}}))
 	if err == nil || !strings.Contains(err.Error(), "no model is served at this address") {
 		t.Errorf("it was connected to: %v", err)
 	}
@@ -343,8 +370,8 @@ func TestTestsAreBounded(t *testing.T) {
 	}
 }
 
-// TestNodesLearnOfEachOther: what one adds, the other has in its lists and takes for its next run, and what is removed it has no
-// more; with another key of sealed values it says what to do.
+// TestNodesLearnOfEachOther: what one adds, the other has in its lists and takes for its next run, and what is removed
+// it has no more; with another key of sealed values it says what to do.
 func TestNodesLearnOfEachOther(t *testing.T) {
 	t.Parallel()
 	var pg pgtest.Lazy
@@ -358,22 +385,26 @@ func TestNodesLearnOfEachOther(t *testing.T) {
 	a, b := p.start(t, v), p.start(t, v)
 	a.ask("POST", "/config/models", oneEntry, 200)
 	answered(t, b.engine, "t1", "from one")
-	a.ask("POST", "/config/models", strings.Replace(strings.ReplaceAll(oneEntry, "one", "two"), "{", `{"default":true,`, 1), 200)
+	a.ask("POST", "/config/models", strings.Replace(strings.ReplaceAll(oneEntry, "one", "two"), "{", `{"default":true,`,
+		1), 200)
 	if names, std := b.names(); !slices.Equal(names, []string{"openai/two", "openai/one"}) || std != "openai/two" {
 		t.Errorf("%q, %s", names, std)
 	}
 	answered(t, b.engine, "t2", "from two")
 	b.ask("DELETE", "/config/models/openai/two", "", 204)
 	answered(t, a.engine, "t3", "from one")
-	a.has("named at once", a.ask("POST", "/runs/wait", `{"input":{"messages":"hello"},"context":{"model_name":"openai/two"}}`, 400), "allowlist")
+	a.has("named at once", a.ask("POST", "/runs/wait",
+		`{"input":{"messages":"hello"},"context":{"model_name":"openai/two"}}`, 400), "allowlist")
 	p.env = map[string]string{"PUDU_SECRETS_KEY": "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="}
 	other := p.start(t, v)
-	other.has("another key", other.ask("GET", "/config/models", "", 200), "sealed with another key", "PUDU_SECRETS_KEY", `"usable":false`)
+	other.has("another key", other.ask("GET", "/config/models", "", 200), "sealed with another key", "PUDU_SECRETS_KEY",
+		`"usable":false`)
 	other.has("no run", other.ask("POST", "/runs/wait", `{"input":{"messages":"hello"}}`, 422), "no language model")
 }
 
 // TestWhatWasStoredIsThereAfterAKill: of a change whose process ends before it answers all is there, or nothing.
-func TestWhatWasStoredIsThereAfterAKill(t *testing.T) { // not beside tests whose children may hold the lock for a moment
+func TestWhatWasStoredIsThereAfterAKill(t *testing.T) {
+	// not beside tests whose children may hold the lock for a moment
 	p := nodes{dir: t.TempDir()}
 	v := &keyed{vendor{words: map[string]string{"one": "from one"}}}
 	t.Run("killed", func(t *testing.T) {
@@ -398,7 +429,8 @@ func TestSettingsThatCannotBeMade(t *testing.T) {
 	if err := n.renew(ctx, true); err == nil || !n.stale.Load() {
 		t.Errorf("%v, stale %v", err, n.stale.Load())
 	}
-	if err := n.added.Add(t.Context(), config.Given{Provider: "openai", ID: "one", BaseURL: n.url + "/v1", Key: hush}, false, time.Now()); err != nil {
+	if err := n.added.Add(t.Context(), config.Given{Provider: "openai", ID: "one", BaseURL: n.url + "/v1", Key: hush},
+		false, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	answered(t, n.engine, "a", "from one")

@@ -25,8 +25,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// App implements cli.App. The zero value works on the process's own environment. Its fields are what a program that embeds
-// this one brings along; the package pudu documents them.
+// App implements cli.App. The zero value works on the process's own environment. Its fields are what a program that
+// embeds this one brings along; the package pudu documents them.
 type App struct {
 	// Program is for every agent.
 	lead.Program
@@ -49,8 +49,8 @@ type App struct {
 
 var _ cli.App = App{}
 
-// Open sets everything up for runs. While another process holds the data folder it works through that one, if that listens,
-// else it waits.
+// Open sets everything up for runs. While another process holds the data folder it works through that one, if that
+// listens, else it waits.
 func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
@@ -66,7 +66,8 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 			return s, errThere
 		}
 		if !told && o.Note != nil {
-			o.Note(fmt.Sprintf("waiting for %s, which works on %s (with pudu serve, several can work at once)", holder(dir), dir))
+			o.Note(fmt.Sprintf("waiting for %s, which works on %s (with pudu serve, several can work at once)",
+				holder(dir), dir))
 		}
 		if err = pause(ctx, lockPause); err == nil {
 			e, err = a.assemble(ctx, cfg, dir, o)
@@ -81,7 +82,8 @@ func (a App) Open(ctx context.Context, o cli.Options) (*cli.Session, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	if len(left) > 0 {
-		s.Notes = append(s.Notes, cli.Count(len(left), "unfinished run")+"; see pudu runs, and go on with pudu run --resume")
+		s.Notes = append(s.Notes, cli.Count(len(left), "unfinished run")+
+			"; see pudu runs, and go on with pudu run --resume")
 	}
 	return s, nil
 }
@@ -100,7 +102,8 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // settings loads the configuration and finds the data folder.
 func (a App) settings(o cli.Options) (*config.Config, string, []string, error) {
-	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config, Complete: catalog.Complete, Sections: a.Sections})
+	cfg, warnings, err := config.Load(config.LoadOptions{Path: o.Config, Complete: catalog.Complete,
+		Sections: a.Sections})
 	if err != nil {
 		return nil, "", nil, err
 	}

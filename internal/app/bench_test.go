@@ -23,8 +23,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// BenchmarkRuns is what one streamed run on a new thread takes, without the network: the request goes into the gateway of
-// an engine with a real store and sandbox, the model answers at once.
+// BenchmarkRuns is what one streamed run on a new thread takes, without the network: the request goes into the gateway
+// of an engine with a real store and sandbox, the model answers at once.
 func BenchmarkRuns(b *testing.B) {
 	for _, steps := range []int{0, 5} {
 		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
@@ -53,10 +53,12 @@ func benchGateway(b *testing.B, steps int) http.Handler {
 	b.Helper()
 	dir := b.TempDir()
 	path := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(path, []byte("models:\n- {name: load, provider: openai, model: load, base_url: \"http://127.0.0.1:9\", api_key: none}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path,
+		[]byte("models:\n- {name: load, provider: openai, model: load, base_url: \"http://127.0.0.1:9\", api_key: none}\n"), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	cfg, _, err := config.Load(config.LoadOptions{Path: path, Env: func(string) (string, bool) { return "", false }, Cwd: dir})
+	cfg, _, err := config.Load(config.LoadOptions{Path: path, Env: func(string) (string, bool) { return "", false },
+		Cwd: dir})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -89,7 +91,8 @@ func benchRun(b *testing.B, g http.Handler) {
 	b.Helper()
 	body := `{"assistant_id":"lead_agent","input":{"messages":[{"type":"human","content":"go"}]},"config":{"recursion_limit":1000},` +
 		`"stream_mode":["messages-tuple","values"],"on_disconnect":"continue","if_not_exists":"create"}`
-	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/threads/"+id.New(time.Now())+"/runs/stream", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/threads/"+id.New(time.Now())+"/runs/stream",
+		strings.NewReader(body))
 	r.Host = "localhost"
 	r.Header.Set("Content-Type", "application/json")
 	w := &benchClient{header: make(http.Header)}

@@ -50,7 +50,8 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 	}
 	c := e.leadConfig(s)
 	c.Sandbox.Toolbox = names
-	c.Thread = lead.Thread{Space: ws, Park: ws.Park, History: past, HistoryRun: cmp.Or(job.Run.Root, job.Run.ID), Folder: folder}
+	c.Thread = lead.Thread{Space: ws, Park: ws.Park, History: past, HistoryRun: cmp.Or(job.Run.Root, job.Run.ID),
+		Folder: folder}
 	c.Grants = e.grantsOf(job.Run, place.Thread())
 	if job.Run.Parent == "" {
 		c.Memory = e.memory().For(access.FromRow(job.Run.UserID))
@@ -82,7 +83,8 @@ func (e *engine) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 		Close: func() error { return errors.Join(e.finish(ctx, past, job.Run), ws.Close()) }}, nil
 }
 
-// choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the model.
+// choose finds out who answers the job, and with what: the client's choices, the custom agent that they name, the
+// model.
 func (e *engine) choose(s *settings, c *lead.Config, job runs.Job) (err error) {
 	c.Options = optionsOf(job.Request)
 	if err = e.family(s, c, job); err != nil {
@@ -122,8 +124,8 @@ func optionsOf(req runs.Request) lead.Options {
 	return o
 }
 
-// answers is nil if there is a model that can answer the request, else a config.ErrNoModel. That an agent cannot be read is
-// the run's own failure.
+// answers is nil if there is a model that can answer the request, else a config.ErrNoModel. That an agent cannot be
+// read is the run's own failure.
 func (e *engine) answers(req runs.Request) error {
 	o := optionsOf(req)
 	a, _ := e.agent(o, req.UserID)

@@ -14,10 +14,13 @@ import (
 func TestPrivateChannelsOfMiddlewaresStayPrivate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(path, []byte("models:\n- {name: m, provider: openai, model: m, base_url: \"http://127.0.0.1:9\", api_key: none}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path,
+		[]byte("models:\n- {name: m, provider: openai, model: m, base_url: \"http://127.0.0.1:9\", api_key: none}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Load(config.LoadOptions{Path: path, Env: func(string) (string, bool) { return "", false }, Cwd: dir})
+	cfg, _, err := config.Load(config.LoadOptions{Path: path, Env: func(string) (string, bool) { return "", false },
+		Cwd: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

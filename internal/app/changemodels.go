@@ -35,7 +35,8 @@ func (v modelView) checked(g config.Given) (config.Model, error) {
 // changeable returns why a model of a name cannot be changed here; nil if it can, or if there is none.
 func (v modelView) changeable(name string) error {
 	if where := v.reserved(name); where != "" {
-		return fmt.Errorf("%w: %s has a model %q; change it there, or take another name", models.ErrConflict, where, name)
+		return fmt.Errorf("%w: %s has a model %q; change it there, or take another name", models.ErrConflict, where,
+			name)
 	}
 	return nil
 }
@@ -88,8 +89,8 @@ func (v modelView) keyed(g config.Given, keep bool) config.Given {
 	return g
 }
 
-// moved reports whether an entry would take its key to another place, which the store refuses with a better reason than that
-// it has no key there.
+// moved reports whether an entry would take its key to another place, which the store refuses with a better reason than
+// that it has no key there.
 func (v modelView) moved(g config.Given, keep bool) bool {
 	return keep && g.Key == "" && slices.ContainsFunc(v.kept.Entries, func(e models.Entry) bool {
 		return e.Name == g.FullName() && e.Keyed && (e.Provider != g.Provider || e.BaseURL != g.BaseURL)
@@ -137,8 +138,8 @@ func (k *keeper) change(ctx context.Context, do func(modelView) error) error {
 	return k.changed(context.WithoutCancel(ctx)) // it is stored, whoever waits for the answer
 }
 
-// checkHost refuses the address of a server that is written as one where no model is served; names are looked at when they are
-// connected to.
+// checkHost refuses the address of a server that is written as one where no model is served; names are looked at when
+// they are connected to.
 func checkHost(base string) error {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -23,7 +23,9 @@ func (App) Connect(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	s := &cli.Session{List: c, Notes: c.Info.Notes, Close: func() error { c.Close(); return nil }}
 	s.Why = fmt.Sprintf("through the server at %s, version %s", serverOf(o), c.Info.Version)
 	if len(o.Mounts) > 0 {
-		return nil, errors.Join(errors.New("--mount shows a folder of this machine, which the server does not see; give it the files with --file"), s.Close())
+		return nil,
+			errors.Join(errors.New("--mount shows a folder of this machine, which the server does not see; give it "+
+				"the files with --file"), s.Close())
 	}
 	if err := through(ctx, c, s, o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -31,8 +33,8 @@ func (App) Connect(ctx context.Context, o cli.Options) (*cli.Session, error) {
 	return s, nil
 }
 
-// serverOf is the URL of the server to work with: --server, else PUDU_SERVER unless a flag names something here; empty if
-// there is none.
+// serverOf is the URL of the server to work with: --server, else PUDU_SERVER unless a flag names something here; empty
+// if there is none.
 func serverOf(o cli.Options) string {
 	if o.Server == "" && o.Config == "" && o.Data == "" && o.Database == "" {
 		return fromEnv("PUDU_SERVER")
@@ -52,7 +54,9 @@ func connect(ctx context.Context, o cli.Options) (*client.Client, error) {
 	case url == "":
 		return nil, nil //nolint:nilnil // to work here is no error
 	case o.Config != "" || o.Data != "" || o.Database != "":
-		return nil, errors.New("--server works with the data and the configuration of a server; leave --config, --data and --database away")
+		return nil,
+			errors.New("--server works with the data and the configuration of a server; leave --config, --data and " +
+				"--database away")
 	}
 	return client.Dial(ctx, client.Config{URL: url, Token: cmp.Or(o.Token, fromEnv("PUDU_TOKEN"))})
 }
@@ -66,7 +70,8 @@ func through(ctx context.Context, c *client.Client, s *cli.Session, o cli.Option
 		return err
 	}
 	if !known {
-		return fmt.Errorf("the server (process %d) has its own models, and %s is none of them; leave --model away (it takes %s), "+
+		return fmt.Errorf("the server (process %d) has its own models, and %s is none of them; leave --model away "+
+			"(it takes %s), "+
 			"or add it to the server's configuration", c.Info.PID, s.Model, c.Info.Model)
 	}
 	if s.Model == config.Demo {
@@ -84,14 +89,15 @@ type noModelError struct {
 }
 
 func (e noModelError) Error() string {
-	return fmt.Sprintf("the server (process %d) has no model: start it again when there is one. There, %s", e.pid, e.how)
+	return fmt.Sprintf("the server (process %d) has no model: start it again when there is one. There, %s", e.pid,
+		e.how)
 }
 
 // Is implements errors.Is.
 func (noModelError) Is(target error) bool { return target == config.ErrNoModel }
 
-// throughSocket is a session that works through the server which holds the data folder; store.ErrLocked if its holder does
-// not listen, now.
+// throughSocket is a session that works through the server which holds the data folder; store.ErrLocked if its holder
+// does not listen, now.
 func (a App) throughSocket(ctx context.Context, cfg *config.Config, dir string, o cli.Options) (*cli.Session, error) {
 	c, err := client.Dial(ctx, client.Config{Dir: dir})
 	if err != nil {
@@ -107,7 +113,8 @@ func (a App) throughSocket(ctx context.Context, cfg *config.Config, dir string, 
 	s.Why = fmt.Sprintf("through the server, process %d", c.Info.PID)
 	err = through(ctx, c, s, o)
 	if err == nil && len(o.Mounts) > 0 {
-		err = fmt.Errorf("the server (process %d) that holds %s has its own mounts; leave --mount away, or name them in its configuration", c.Info.PID, dir)
+		err = fmt.Errorf("the server (process %d) that holds %s has its own mounts; leave --mount away, or name them "+
+			"in its configuration", c.Info.PID, dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -16,7 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// unread lists the keys of a model's entry that have no effect on it: another wire has them, or it cannot do what they ask for.
+// unread lists the keys of a model's entry that have no effect on it: another wire has them, or it cannot do what they
+// ask for.
 func unread(m config.Model) []string {
 	claude, codex := m.Wire == config.WireAnthropic, m.Provider == "codex"
 	var keys []string
@@ -51,7 +52,9 @@ func buildModel(m config.Model) (model.ChatModel, error) {
 		return nil, fmt.Errorf("model %q: %w", m.Name, m.Err)
 	}
 	if !m.Expires.IsZero() && time.Now().After(m.Expires) {
-		return nil, fmt.Errorf("model %q: the login of Claude Code has expired: run `claude` to renew it, or set ANTHROPIC_API_KEY", m.Name)
+		return nil,
+			fmt.Errorf("model %q: the login of Claude Code has expired: run `claude` to renew it, or set "+
+				"ANTHROPIC_API_KEY", m.Name)
 	}
 	r := recipe{Model: m}
 	if len(m.ExtraBody) > 0 {
@@ -89,10 +92,11 @@ func settingsOf(m config.Model, off bool) model.Settings {
 
 func (r recipe) provider() (model.ChatModel, error) {
 	cfg := wire.Config{
-		Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Headers: r.Headers, ExtraBody: r.extra,
-		Dialect: r.Dialect, Codex: r.Provider == "codex", AccountID: r.Account, Settings: r.settings, IdleTimeout: r.ChunkTimeout,
-		ThinkingOn: r.on, ThinkingOff: r.off, ThinkingBudget: r.ThinkingBudget, AutoThinkingBudget: r.AutoThinkingBudget,
-		NoCache: r.PromptCaching != nil && !*r.PromptCaching, CacheMessages: r.CacheSize, Client: clientOf(r.Model),
+		Name: r.Provider, BaseURL: r.BaseURL, APIKey: r.Key.Reveal(), Model: r.ID, Headers: r.Headers,
+		ExtraBody: r.extra, Dialect: r.Dialect, Codex: r.Provider == "codex", AccountID: r.Account,
+		Settings: r.settings, IdleTimeout: r.ChunkTimeout, ThinkingOn: r.on, ThinkingOff: r.off,
+		ThinkingBudget: r.ThinkingBudget, AutoThinkingBudget: r.AutoThinkingBudget, NoCache: r.PromptCaching != nil &&
+			!*r.PromptCaching, CacheMessages: r.CacheSize, Client: clientOf(r.Model),
 	}
 	if r.Bearer && r.Wire == config.WireAnthropic {
 		cfg.APIKey, cfg.AuthToken = "", cfg.APIKey

@@ -76,7 +76,8 @@ func ask(t *testing.T, entry string, env map[string]string, s model.Settings) he
 // fieldsOf are the fields that thinking, effort and extra bodies touch.
 func fieldsOf(t *testing.T, h heard) string {
 	t.Helper()
-	for _, key := range []string{"model", "messages", "stream", "stream_options", "system", "input", "instructions", "store", "include", "contents", "tools"} {
+	for _, key := range []string{"model", "messages", "stream", "stream_options", "system", "input", "instructions",
+		"store", "include", "contents", "tools"} {
 		delete(h.body, key)
 	}
 	data, err := json.Marshal(h.body)
@@ -89,36 +90,56 @@ func fieldsOf(t *testing.T, h heard) string {
 // TestThinkingOnTheWire has a row for each rule of DeerFlow's factory (spec 08): what stands in the request then.
 func TestThinkingOnTheWire(t *testing.T) {
 	yes, no := new(true), new(false)
-	const at, deep = "model: m, api_key: k, base_url: ADDRESS", "when_thinking_enabled: {extra_body: {thinking: {type: enabled}}}"
+	const at, deep = "model: m, api_key: k, base_url: ADDRESS",
+		"when_thinking_enabled: {extra_body: {thinking: {type: enabled}}}"
 	for _, c := range []struct {
 		name, entry string
 		settings    model.Settings
 		want        string
 	}{
-		{"on: the settings are merged", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_thinking: true, extra_body: {a: 1}, " + deep + "}",
+		{"on: the settings are merged", "{use: 'langchain_openai:ChatOpenAI', " + at +
+			", supports_thinking: true, extra_body: {a: 1}, " + deep + "}",
 			model.Settings{Thinking: yes}, `{"a":1,"thinking":{"type":"enabled"}}`},
-		{"off: extra_body.thinking becomes disabled", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_thinking: true, extra_body: {a: 1}, " + deep + "}",
+		{"off: extra_body.thinking becomes disabled", "{use: 'langchain_openai:ChatOpenAI', " + at +
+			", supports_thinking: true, extra_body: {a: 1}, " + deep + "}",
 			model.Settings{Thinking: no}, `{"a":1,"thinking":{"type":"disabled"}}`},
-		{"off: and the effort the least", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_thinking: true, supports_reasoning_effort: true, " + deep + "}",
+		{"off: and the effort the least", "{use: 'langchain_openai:ChatOpenAI', " + at +
+			", supports_thinking: true, supports_reasoning_effort: true, " + deep + "}",
 			model.Settings{Thinking: no}, `{"reasoning_effort":"minimal","thinking":{"type":"disabled"}}`},
-		{"off: what the entry says wins", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_thinking: true, " + deep + ", when_thinking_disabled: {extra_body: {quiet: true}}}",
+		{"off: what the entry says wins", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_thinking: true, " +
+			deep + ", when_thinking_disabled: {extra_body: {quiet: true}}}",
 			model.Settings{Thinking: no}, `{"quiet":true}`},
-		{"off: vLLM's template", "{use: 'deerflow.models.vllm_provider:VllmChatModel', " + at + ", supports_thinking: true, when_thinking_enabled: {extra_body: {chat_template_kwargs: {enable_thinking: true}}}}",
+		{"off: vLLM's template", "{use: 'deerflow.models.vllm_provider:VllmChatModel', " +
+			at +
+			", supports_thinking: true, when_thinking_enabled: {extra_body: {chat_template_kwargs: {enable_thinking: true}}}}",
 			model.Settings{Thinking: no}, `{"chat_template_kwargs":{"enable_thinking":false}}`},
-		{"off: Anthropic", "{use: 'langchain_anthropic:ChatAnthropic', " + at + ", max_tokens: 9000, supports_thinking: true, when_thinking_enabled: {thinking: {type: enabled, budget_tokens: 2048}}}",
+		{"off: Anthropic", "{use: 'langchain_anthropic:ChatAnthropic', " +
+			at +
+			", max_tokens: 9000, supports_thinking: true, when_thinking_enabled: {thinking: {type: enabled, budget_tokens: 2048}}}",
 			model.Settings{Thinking: no}, `{"max_tokens":9000,"thinking":{"type":"disabled"}}`},
-		{"on: Anthropic", "{use: 'langchain_anthropic:ChatAnthropic', " + at + ", max_tokens: 9000, supports_thinking: true, thinking: {type: enabled, budget_tokens: 2048}}",
+		{"on: Anthropic", "{use: 'langchain_anthropic:ChatAnthropic', " + at +
+			", max_tokens: 9000, supports_thinking: true, thinking: {type: enabled, budget_tokens: 2048}}",
 			model.Settings{Thinking: yes}, `{"max_tokens":9000,"thinking":{"budget_tokens":2048,"type":"enabled"}}`},
-		{"a model that cannot think is told so", "{use: 'langchain_openai:ChatOpenAI', " + at + ", " + deep + "}", model.Settings{}, `{"thinking":{"type":"disabled"}}`},
-		{"an effort goes to who takes one", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_reasoning_effort: true, reasoning_effort: low}", model.Settings{}, `{"reasoning_effort":"low"}`},
-		{"an effort of the call before that of the entry", "{use: 'langchain_openai:ChatOpenAI', " + at + ", supports_reasoning_effort: true, reasoning_effort: low}",
+		{"a model that cannot think is told so", "{use: 'langchain_openai:ChatOpenAI', " + at + ", " + deep + "}",
+			model.Settings{}, `{"thinking":{"type":"disabled"}}`},
+		{"an effort goes to who takes one", "{use: 'langchain_openai:ChatOpenAI', " + at +
+			", supports_reasoning_effort: true, reasoning_effort: low}", model.Settings{},
+			`{"reasoning_effort":"low"}`},
+		{"an effort of the call before that of the entry", "{use: 'langchain_openai:ChatOpenAI', " + at +
+			", supports_reasoning_effort: true, reasoning_effort: low}",
 			model.Settings{Effort: "high"}, `{"reasoning_effort":"high"}`},
-		{"an effort goes to nobody else", "{use: 'langchain_openai:ChatOpenAI', " + at + ", reasoning_effort: low}", model.Settings{}, `{}`},
-		{"the Responses API", "{use: 'langchain_openai:ChatOpenAI', " + at + ", use_responses_api: true, supports_reasoning_effort: true, max_tokens: 50, when_thinking_enabled: {reasoning_effort: high}}",
+		{"an effort goes to nobody else", "{use: 'langchain_openai:ChatOpenAI', " + at + ", reasoning_effort: low}",
+			model.Settings{}, `{}`},
+		{"the Responses API", "{use: 'langchain_openai:ChatOpenAI', " +
+			at +
+			", use_responses_api: true, supports_reasoning_effort: true, max_tokens: 50, when_thinking_enabled: {reasoning_effort: high}}",
 			model.Settings{Thinking: yes}, `{"max_output_tokens":50,"reasoning":{"effort":"high","summary":"auto"}}`},
-		{"a server that rejects the question for usage", "{provider: vllm, " + at + ", stream_usage: false, top_k: 5}", model.Settings{}, `{"top_k":5}`},
-		{"no cache marks", "{provider: anthropic, " + at + ", max_tokens: 5, enable_prompt_caching: false, stop: [x]}", model.Settings{}, `{"max_tokens":5,"stop_sequences":["x"]}`},
-		{"Gemini's own API", "{provider: gemini, " + at + ", top_p: 0.5}", model.Settings{}, `{"generationConfig":{"topP":0.5}}`},
+		{"a server that rejects the question for usage", "{provider: vllm, " + at + ", stream_usage: false, top_k: 5}",
+			model.Settings{}, `{"top_k":5}`},
+		{"no cache marks", "{provider: anthropic, " + at + ", max_tokens: 5, enable_prompt_caching: false, stop: [x]}",
+			model.Settings{}, `{"max_tokens":5,"stop_sequences":["x"]}`},
+		{"Gemini's own API", "{provider: gemini, " + at + ", top_p: 0.5}", model.Settings{},
+			`{"generationConfig":{"topP":0.5}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, fieldsOf(t, ask(t, c.entry, nil, c.settings))); diff != "" {
@@ -152,7 +173,8 @@ func TestCodexOnTheWire(t *testing.T) {
 			if err := json.Unmarshal(h.body["reasoning"], &reasoning); err != nil || reasoning.Effort != c.effort {
 				t.Errorf("effort %q %v, want %q", reasoning.Effort, err, c.effort)
 			}
-			if h.body["max_output_tokens"] != nil || h.header.Get("Authorization") != "Bearer acc" || h.header.Get("Chatgpt-Account-Id") != "acct" {
+			if h.body["max_output_tokens"] != nil || h.header.Get("Authorization") != "Bearer acc" ||
+				h.header.Get("Chatgpt-Account-Id") != "acct" {
 				t.Errorf("%s %v", h.body["max_output_tokens"], h.header)
 			}
 		})
@@ -166,14 +188,23 @@ func TestKeysOnTheWire(t *testing.T) {
 		path, header string
 		value        string
 	}{
-		{"chat completions", "{provider: vllm, model: m, base_url: ADDRESS/v1, api_key: k}", nil, "/v1/chat/completions", "Authorization", "Bearer k"},
-		{"Responses", "{provider: openai, model: m, base_url: ADDRESS/v1, api_key: k, output_version: responses/v1, organization: o}", nil, "/v1/responses", "Openai-Organization", "o"},
-		{"Azure", "{provider: azure, model: m, azure_endpoint: ADDRESS, api_version: v, api_key: k}", nil, "/openai/deployments/m/chat/completions", "Api-Key", "k"},
-		{"Azure's Responses", "{provider: azure, model: m, base_url: ADDRESS/openai/v1, api_key: k, use_responses_api: true}", nil, "/openai/v1/responses", "Api-Key", "k"},
-		{"Anthropic", "{provider: anthropic, model: m, base_url: ADDRESS, api_key: k}", nil, "/v1/messages", "X-Api-Key", "k"},
-		{"a bearer token", "{provider: anthropic, model: m, base_url: ADDRESS}", map[string]string{"ANTHROPIC_AUTH_TOKEN": "t"}, "/v1/messages", "Authorization", "Bearer t"},
-		{"Gemini", "{provider: gemini, model: m, base_url: ADDRESS, api_key: k}", nil, "/v1beta/models/m:streamGenerateContent", "X-Goog-Api-Key", "k"},
-		{"Gemini's gateway", "{provider: gemini, model: m, base_url: ADDRESS/v1beta/openai, api_key: k}", nil, "/v1beta/openai/chat/completions", "Authorization", "Bearer k"},
+		{"chat completions", "{provider: vllm, model: m, base_url: ADDRESS/v1, api_key: k}", nil,
+			"/v1/chat/completions", "Authorization", "Bearer k"},
+		{"Responses",
+			"{provider: openai, model: m, base_url: ADDRESS/v1, api_key: k, output_version: responses/v1, organization: o}", nil, "/v1/responses", "Openai-Organization", "o"},
+		{"Azure", "{provider: azure, model: m, azure_endpoint: ADDRESS, api_version: v, api_key: k}", nil,
+			"/openai/deployments/m/chat/completions", "Api-Key", "k"},
+		{"Azure's Responses",
+			"{provider: azure, model: m, base_url: ADDRESS/openai/v1, api_key: k, use_responses_api: true}", nil,
+			"/openai/v1/responses", "Api-Key", "k"},
+		{"Anthropic", "{provider: anthropic, model: m, base_url: ADDRESS, api_key: k}", nil, "/v1/messages",
+			"X-Api-Key", "k"},
+		{"a bearer token", "{provider: anthropic, model: m, base_url: ADDRESS}",
+			map[string]string{"ANTHROPIC_AUTH_TOKEN": "t"}, "/v1/messages", "Authorization", "Bearer t"},
+		{"Gemini", "{provider: gemini, model: m, base_url: ADDRESS, api_key: k}", nil,
+			"/v1beta/models/m:streamGenerateContent", "X-Goog-Api-Key", "k"},
+		{"Gemini's gateway", "{provider: gemini, model: m, base_url: ADDRESS/v1beta/openai, api_key: k}", nil,
+			"/v1beta/openai/chat/completions", "Authorization", "Bearer k"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := ask(t, c.entry, c.env, model.Settings{})
@@ -190,7 +221,8 @@ func TestBuildModelNamesWhatIsWrong(t *testing.T) {
 	if _, err := buildModel(m); err == nil || !strings.Contains(err.Error(), "has expired: run `claude`") {
 		t.Error(err)
 	}
-	if _, err := buildModel(entryOf(t, "{provider: mistral, model: m}", nil)); err == nil || !strings.Contains(err.Error(), "no key for Mistral") {
+	if _, err := buildModel(entryOf(t, "{provider: mistral, model: m}", nil)); err == nil ||
+		!strings.Contains(err.Error(), "no key for Mistral") {
 		t.Error(err)
 	}
 }
@@ -198,8 +230,11 @@ func TestBuildModelNamesWhatIsWrong(t *testing.T) {
 func TestUnread(t *testing.T) {
 	const all = "model: m, api_key: k, base_url: 'http://g', enable_prompt_caching: true, prompt_cache_size: 2, auto_thinking_budget: true, thinking_budget: 9, use_responses_api: true, max_tokens: 3, timeout: 4, extra_body: {a: 1}}"
 	for entry, want := range map[string][]string{
-		"{provider: vllm, reasoning_effort: low, " + all:                             {"auto_thinking_budget", "enable_prompt_caching", "prompt_cache_size", "reasoning_effort (it needs supports_reasoning_effort)", "thinking_budget", "use_responses_api"},
-		"{provider: openai, " + all:                                                  {"auto_thinking_budget", "enable_prompt_caching", "prompt_cache_size", "thinking_budget"},
+		"{provider: vllm, reasoning_effort: low, " + all: {"auto_thinking_budget",
+			"enable_prompt_caching", "prompt_cache_size", "reasoning_effort (it needs supports_reasoning_effort)",
+			"thinking_budget", "use_responses_api"},
+		"{provider: openai, " + all: {"auto_thinking_budget",
+			"enable_prompt_caching", "prompt_cache_size", "thinking_budget"},
 		"{provider: anthropic, " + all:                                               {"use_responses_api"},
 		"{provider: codex, model: m, api_key: k, max_tokens: 3}":                     {"max_tokens"},
 		"{provider: deepseek, model: m, api_key: k, timeout: 4, extra_body: {a: 1}}": nil,
@@ -220,7 +255,8 @@ func TestAModelFromTheEnvironmentIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := c.entry; m.ContextWindow != 1_000_000 || !m.SupportsVision || !m.SupportsThinking || m.Pricing == nil || m.Pricing.BuiltIn != catalog.Date {
+	if m := c.entry; m.ContextWindow != 1_000_000 || !m.SupportsVision || !m.SupportsThinking || m.Pricing == nil ||
+		m.Pricing.BuiltIn != catalog.Date {
 		t.Errorf("%+v", m)
 	}
 }
@@ -245,7 +281,8 @@ func TestTimeoutBoundsTheWholeCall(t *testing.T) {
 	req := &model.Request{Messages: []message.Message{message.New(message.Human, "hi")}}
 	msg, err := model.Collect(build(", timeout: 0.1").Stream(t.Context(), req))
 	failed := model.AsError(err)
-	if failed == nil || failed.Class != model.ClassTransient || !strings.Contains(err.Error(), "vllm/org/m: no complete answer within 100ms: raise the model's timeout") {
+	if failed == nil || failed.Class != model.ClassTransient ||
+		!strings.Contains(err.Error(), "vllm/org/m: no complete answer within 100ms: raise the model's timeout") {
 		t.Errorf("%v", err)
 	}
 	if msg.Text() == "" {

@@ -9,9 +9,10 @@ import (
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
-// removeThread removes a thread: its rows, then its sandbox, which drop closes by its id, and its files. When it is cut off in
-// between, the next start does the rest; see [finishDeletions].
-func removeThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string, drop func(sandboxID string)) error {
+// removeThread removes a thread: its rows, then its sandbox, which drop closes by its id, and its files. When it is cut
+// off in between, the next start does the rest; see [finishDeletions].
+func removeThread(ctx context.Context, s store.UserData, disk userdata.Disk, id string,
+	drop func(sandboxID string)) error {
 	return dropThread(ctx, s, disk, id, func(store.Thread) bool { return true }, drop)
 }
 

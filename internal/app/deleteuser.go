@@ -46,7 +46,8 @@ func removeUser(ctx context.Context, st store.Store, disk userdata.Disk, u acces
 	var threads []store.Thread
 	for more := true; more; {
 		const most = 1000
-		list, err := st.For(u).SearchThreads(ctx, store.ThreadFilter{Shelf: store.Everywhere, Limit: most, Offset: len(threads)})
+		list, err := st.For(u).SearchThreads(ctx, store.ThreadFilter{Shelf: store.Everywhere, Limit: most,
+			Offset: len(threads)})
 		if err != nil {
 			return f, err
 		}
@@ -63,8 +64,8 @@ func removeUser(ctx context.Context, st store.Store, disk userdata.Disk, u acces
 	return f, disk.User(u).Remove()
 }
 
-// stopRuns ends the runs of a user by stop, and waits for those that somebody works on. One that does not end is fenced off when
-// its rows go.
+// stopRuns ends the runs of a user by stop, and waits for those that somebody works on. One that does not end is fenced
+// off when its rows go.
 func stopRuns(ctx context.Context, data store.UserData, stop func(id string) (store.Run, error),
 	working func(store.Run) (bool, error),
 ) error {

@@ -38,7 +38,8 @@ func layOut(files *sandbox.Files) error {
 // demo is the task that the scripts carry out.
 func demo() *cli.Demo {
 	return &cli.Demo{
-		Task: "Find the three best months in sales.csv. Write report.md with a table of them, and chart.svg with the revenue of every month.",
+		Task: "Find the three best months in sales.csv. Write report.md with a table of them, and chart.svg with the " +
+			"revenue of every month.",
 		Name: "sales.csv", File: examples.SalesCSV,
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// How many descriptors are needed, as counted in /proc/PID/fd: by a server at rest with all connections to its database, by a run
-// without its sandbox (its folders, its model), and by a sandbox in which a few commands run.
+// How many descriptors are needed, as counted in /proc/PID/fd: by a server at rest with all connections to its
+// database, by a run without its sandbox (its folders, its model), and by a sandbox in which a few commands run.
 const (
 	restDescriptors = 32
 	runDescriptors  = 6
@@ -16,14 +16,15 @@ const (
 	leastConnections = 8
 )
 
-// shares say what the descriptors that a process may have (RLIMIT_NOFILE) are for: what does not fit waits, instead of failing in
-// the middle. Where there are thousands of them they bound nothing, and the zero value of a field is its owner's default.
+// shares say what the descriptors that a process may have (RLIMIT_NOFILE) are for: what does not fit waits, instead of
+// failing in the middle. Where there are thousands of them they bound nothing, and the zero value of a field is its
+// owner's default.
 type shares struct {
 	runs, boxes, connections int
 }
 
-// shareOf divides so many descriptors: at most a half for sandboxes, and of the others at most a half for runs. The rest is for
-// the connections of clients.
+// shareOf divides so many descriptors: at most a half for sandboxes, and of the others at most a half for runs. The
+// rest is for the connections of clients.
 func shareOf(descriptors int) shares {
 	const mostRuns, mostBoxes = 2000, 64 // are the defaults
 	left := max(descriptors-restDescriptors, 0)
@@ -52,7 +53,8 @@ func sharesOfProcess() (shares, error) {
 // tell says that runs will wait for descriptors, if they may.
 func (s shares) tell(log *slog.Logger) {
 	if s.runs > 0 {
-		log.Warn("there are few descriptors: runs beyond these wait until others have ended; raise the limit with ulimit -n, or LimitNOFILE of systemd",
+		log.Warn("there are few descriptors: runs beyond these wait until others have ended; raise the limit with "+
+			"ulimit -n, or LimitNOFILE of systemd",
 			"runs", s.runs, "connections", s.connections)
 	}
 }

@@ -15,7 +15,8 @@ func TestSharesOfDescriptors(t *testing.T) {
 		if got != want {
 			t.Errorf("%d descriptors: %+v, want %+v", descriptors, got, want)
 		}
-		if used := restDescriptors + got.runs*runDescriptors + got.boxes*boxDescriptors + got.connections; got.runs > 0 && descriptors >= 64 && used > descriptors {
+		if used := restDescriptors + got.runs*runDescriptors + got.boxes*boxDescriptors +
+			got.connections; got.runs > 0 && descriptors >= 64 && used > descriptors {
 			t.Errorf("%d descriptors are divided into %d", descriptors, used)
 		}
 	}

@@ -66,7 +66,8 @@ func (a App) checkData(ctx context.Context, cfg *config.Config, o cli.Options, d
 // dataRemedy is what to do about a store that cannot be opened.
 func dataRemedy(cfg *config.Config, o cli.Options) string {
 	if isShared(cfg, o) {
-		return "start that PostgreSQL, or let this machine reach it; another one is named with --database, $PUDU_DATABASE or database: in the configuration"
+		return "start that PostgreSQL, or let this machine reach it; another one is named with --database, " +
+			"$PUDU_DATABASE or database: in the configuration"
 	}
 	return "see the message; another folder can be given with --data"
 }
@@ -89,7 +90,9 @@ func checkSandbox(ctx context.Context, b box) cli.Check {
 	}
 	start := time.Now()
 	if err := b.check(ctx); err != nil {
-		return failed("sandbox", err, "check that the temporary folder can be written, run `bwrap --version`, and see the README, section Sandbox")
+		return failed("sandbox", err,
+			"check that the temporary folder can be written, run `bwrap --version`, and see the README, section "+
+				"Sandbox")
 	}
 	detail := fmt.Sprintf("%s, started and ran a command in %s", b.name, time.Since(start).Round(time.Millisecond))
 	return cli.Check{Name: "sandbox", OK: true, Detail: detail}

@@ -101,7 +101,8 @@ type engine struct {
 // newEngine is an engine that has not begun anything.
 func (a App) newEngine(cfg *config.Config, dir string, o cli.Options) (*engine, error) {
 	e := &engine{
-		cfg: cfg, options: o, own: a, log: cmp.Or(a.Log, slog.Default()), dir: dir, disk: userdata.New(dir), shared: isShared(cfg, o),
+		cfg: cfg, options: o, own: a, log: cmp.Or(a.Log, slog.Default()), dir: dir, disk: userdata.New(dir),
+		shared: isShared(cfg, o),
 		watch:  &watch{log: slog.New(slog.DiscardHandler), metrics: metrics.New()},
 		agents: agents.NewFolder(dir), album: picture.NewAlbum(0), tests: make(chan struct{}, testsAtOnce),
 	}
@@ -247,7 +248,8 @@ func (e *engine) openHub(context.Context) error {
 	e.manager = runs.NewManager(runs.Config{
 		Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Log: e.log, Bus: e.bus,
 		Delete: e.deleteWithRun, Notify: e.notify,
-		Seal: e.seal, Unseal: e.unseal, KeepSecrets: e.keepSecrets, Watch: e.watch, Room: e.room, Parallel: e.shares.runs,
+		Seal: e.seal, Unseal: e.unseal, KeepSecrets: e.keepSecrets, Watch: e.watch, Room: e.room,
+		Parallel:  e.shares.runs,
 		LeaseLost: func(why error) { e.jobs.LeaseLost(why) },
 		Feed:      func(run store.Run) runs.Feed { return e.hub.Own(run) },
 		Events:    e.own.Events, ThreadMetadata: gateway.ThreadMetadata,
@@ -257,7 +259,8 @@ func (e *engine) openHub(context.Context) error {
 		e.hub.Close()
 		return err
 	}
-	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: kinds, Log: e.log, Observe: e.watch.metrics.JobTried})
+	e.jobs = job.New(job.Config{Store: e.store, Owner: owner, Kinds: kinds, Log: e.log,
+		Observe: e.watch.metrics.JobTried})
 	return nil
 }
 
@@ -283,7 +286,8 @@ func (e *engine) session(notes []string) *cli.Session {
 		Runner: runner{e, access.Default()}, List: e.mine(), Store: e.mine(), UserID: access.Default().ID(),
 		Notes: append(append(notes, e.box.notes...), e.now().notes...),
 		Model: m.name(), Why: m.why, NoModel: m.missing,
-		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Create: e.mine().CreateThread, API: e.api(), Close: e.close,
+		Sandbox: e.box.name, Data: e.dir, Questions: e.questions, Create: e.mine().CreateThread, API: e.api(),
+		Close: e.close,
 	}
 	if e.box.off == "" {
 		s.Toolbox = e.kit
@@ -318,7 +322,8 @@ func (e *engine) deleteWithRun(ctx context.Context, u access.User, id string) er
 func (e *engine) mine() store.UserData { return e.store.For(access.Default()) }
 
 // upload keeps an uploaded file of a user's thread.
-func (e *engine) upload(ctx context.Context, user access.User, threadID, name string, content io.Reader, limit int64) error {
+func (e *engine) upload(ctx context.Context, user access.User, threadID, name string, content io.Reader,
+	limit int64) error {
 	files, err := e.files(ctx, user, threadID)
 	if err != nil {
 		return err

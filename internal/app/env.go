@@ -44,7 +44,8 @@ func (e *engine) envOf(s *settings, j runs.Job, c *lead.Config) tool.Env {
 	}
 }
 
-// forRole is the model of a role for a run: its calls keep to the limits of the key, are tried again, and go on with fallbacks.
+// forRole is the model of a role for a run: its calls keep to the limits of the key, are tried again, and go on with
+// fallbacks.
 func (s *settings) forRole(role string, c *lead.Config) (model.ChatModel, error) {
 	switch role {
 	case tool.MainModel:
@@ -61,9 +62,11 @@ func (s *settings) forRole(role string, c *lead.Config) (model.ChatModel, error)
 				return m, nil
 			}
 		}
-		return nil, fmt.Errorf("no configured model can look at images: give one supports_vision: true: %w", config.ErrNoModel)
+		return nil, fmt.Errorf("no configured model can look at images: give one supports_vision: true: %w",
+			config.ErrNoModel)
 	default:
-		return nil, fmt.Errorf("%.40q is no role of a model: it is %s, %s or %s", role, tool.MainModel, tool.CheapModel, tool.VisionModel)
+		return nil, fmt.Errorf("%.40q is no role of a model: it is %s, %s or %s", role, tool.MainModel, tool.CheapModel,
+			tool.VisionModel)
 	}
 	return lead.Aside(s.cfg.LLMCall, c.Models.Main, c.Models.Fallbacks), nil
 }
@@ -76,7 +79,8 @@ var _ tool.Items = userItems{}
 // Put implements [tool.Items].
 func (u userItems) Put(ctx context.Context, i tool.Item) error {
 	now := time.Now()
-	return u.mine.Put(ctx, items.Item{Namespace: i.Namespace, Key: i.Key, Value: i.Value, CreatedAt: now, UpdatedAt: now})
+	return u.mine.Put(ctx, items.Item{Namespace: i.Namespace, Key: i.Key, Value: i.Value, CreatedAt: now,
+		UpdatedAt: now})
 }
 
 // Get implements [tool.Items].
@@ -95,7 +99,8 @@ func (u userItems) Delete(ctx context.Context, namespace []string, key string) e
 
 // Search implements [tool.Items].
 func (u userItems) Search(ctx context.Context, prefix []string, words string, limit int) ([]tool.Item, error) {
-	found, err := u.mine.Search(ctx, items.Filter{Access: items.Access{Now: time.Now()}, Prefix: prefix, Query: words, Limit: limit})
+	found, err := u.mine.Search(ctx, items.Filter{Access: items.Access{Now: time.Now()}, Prefix: prefix, Query: words,
+		Limit: limit})
 	list := make([]tool.Item, len(found))
 	for n, i := range found {
 		list[n] = shown(i)

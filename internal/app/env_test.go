@@ -35,11 +35,13 @@ models:
 		return e.envOf(s, runs.Job{Run: store.Run{ID: "r", ThreadID: "t", UserID: user}, Request: by}, c)
 	}
 	ctx, ada, bob := t.Context(), envFor("ada", false), envFor("bob", true)
-	if got := ada.Ref; got.Role != "user" || !slices.Equal(got.Scopes, []string{"runs:write"}) || got.Via != "token ci" {
+	if got := ada.Ref; got.Role != "user" || !slices.Equal(got.Scopes, []string{"runs:write"}) ||
+		got.Via != "token ci" {
 		t.Errorf("who asks is %+v", got)
 	}
 	at := []string{"notes"}
-	if err := ada.Items().Put(ctx, tool.Item{Namespace: at, Key: "k", Value: json.RawMessage(`{"of":"ada"}`)}); err != nil {
+	if err := ada.Items().Put(ctx,
+		tool.Item{Namespace: at, Key: "k", Value: json.RawMessage(`{"of":"ada"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if i, err := ada.Items().Get(ctx, at, "k"); err != nil || string(i.Value) != `{"of":"ada"}` || i.Updated.IsZero() {

@@ -28,7 +28,8 @@ func (e *engine) past(place userdata.Space) *filehistory.Thread { return e.histo
 func historyConfig(c *config.Config) filehistory.Config {
 	h := c.FileHistory
 	return filehistory.Config{
-		Bounds: filehistory.Bounds{Bytes: int64(h.Bytes), File: int64(h.FileBytes), Files: h.Files}, Quota: int64(c.Sandbox.Limits.Disk),
+		Bounds: filehistory.Bounds{Bytes: int64(h.Bytes), File: int64(h.FileBytes), Files: h.Files},
+		Quota:  int64(c.Sandbox.Limits.Disk),
 	}
 }
 
@@ -42,7 +43,8 @@ func (e *engine) pastOf(ctx context.Context, user access.User, threadID string) 
 }
 
 // makers tells who has made which files of a user's thread, by their paths.
-func (e *engine) makers(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker, error) {
+func (e *engine) makers(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker,
+	error) {
 	past, err := e.pastOf(ctx, user, thread)
 	if err != nil {
 		return nil, err
@@ -70,8 +72,8 @@ func (e *engine) finish(ctx context.Context, past *filehistory.Thread, run store
 	return nil
 }
 
-// delivered is an error if a run has made outputs and the thread presents none of them. One that asks, or whose model failed, has
-// not come to that yet.
+// delivered is an error if a run has made outputs and the thread presents none of them. One that asks, or whose model
+// failed, has not come to that yet.
 func delivered(ctx context.Context, past *filehistory.Thread, run store.Run, last state.State) error {
 	if _, failed := runs.Fallback(last); failed || run.Parent != "" || runs.Asks(last) {
 		return nil
@@ -102,23 +104,24 @@ func (e *engine) note(ctx context.Context, user access.User, threadID, by string
 
 // undoing is the job of the system that does what is left of undos that were cut off.
 func (e *engine) undoing() job.Kind {
-	return job.Kind{Name: "unfinished-undos", Every: 6 * time.Hour, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
-		folders, err := e.disk.Threads()
-		for _, f := range folders {
-			if err != nil || ctx.Err() != nil {
-				break
+	return job.Kind{Name: "unfinished-undos", Every: 6 * time.Hour, Timeout: time.Hour,
+		Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+			folders, err := e.disk.Threads()
+			for _, f := range folders {
+				if err != nil || ctx.Err() != nil {
+					break
+				}
+				if userdata.Removed(f.Name()) || !filehistory.Unfinished(f) {
+					continue
+				}
+				t, errThread := e.store.System().Thread(ctx, f.Thread())
+				if errThread != nil {
+					continue // a folder without a thread
+				}
+				if past, errPast := e.pastOf(ctx, access.FromRow(t.UserID), t.ID); errPast == nil {
+					err = past.Recover(ctx)
+				}
 			}
-			if userdata.Removed(f.Name()) || !filehistory.Unfinished(f) {
-				continue
-			}
-			t, errThread := e.store.System().Thread(ctx, f.Thread())
-			if errThread != nil {
-				continue // a folder without a thread
-			}
-			if past, errPast := e.pastOf(ctx, access.FromRow(t.UserID), t.ID); errPast == nil {
-				err = past.Recover(ctx)
-			}
-		}
-		return nil, errors.Join(err, ctx.Err())
-	}}
+			return nil, errors.Join(err, ctx.Err())
+		}}
 }

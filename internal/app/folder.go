@@ -45,8 +45,10 @@ func (e *engine) checkFolder(ctx context.Context) error {
 	case agreed == mine:
 		return nil
 	}
-	return fmt.Errorf("the data folder %s is not the one that this database's other servers use: give all of them the same folder, "+
-		"on storage that they share, with --data (%s tells it apart; if there is but this one server, and the folder was moved or lost, "+
+	return fmt.Errorf("the data folder %s is not the one that this database's other servers use: give all of them "+
+		"the same folder, "+
+		"on storage that they share, with --data (%s tells it apart; if there is but this one server, and the folder "+
+		"was moved or lost, "+
 		"write %s into that file)", e.dir, path, agreed)
 }
 
@@ -65,9 +67,9 @@ func comes(ctx context.Context, path, want string) bool {
 	return false
 }
 
-// checkAbandoned refuses to begin an empty database in a folder that has had one: the threads in it would be lost to view, and a
-// later backup would not have them. Who adopts the folder has it begun all the same; what is left of the database is kept under
-// other names.
+// checkAbandoned refuses to begin an empty database in a folder that has had one: the threads in it would be lost to
+// view, and a later backup would not have them. Who adopts the folder has it begun all the same; what is left of the
+// database is kept under other names.
 func checkAbandoned(dir string, adopt bool, now time.Time) error {
 	path := filepath.Join(dir, sqlstore.FileName)
 	if sizeOf(path) > 0 {
@@ -82,13 +84,17 @@ func checkAbandoned(dir string, adopt bool, now time.Time) error {
 	case len(folders) == 0 && !unsaved:
 		return nil
 	case adopt && unsaved:
-		return os.Rename(path+"-wal", fmt.Sprintf("%s-wal-%s.bak", path, now.UTC().Format("20060102T150405Z"))) // SQLite would remove it
+		// SQLite would remove it
+		return os.Rename(path+"-wal", fmt.Sprintf("%s-wal-%s.bak", path, now.UTC().Format("20060102T150405Z")))
 	case adopt:
 		return nil
 	}
-	return fmt.Errorf("the data folder %s has the files of %s, but its database %s is missing or empty, and was not begun anew: "+
-		"put it back, with its -wal if that is there (copies are named %[3]s.*.bak), or read a backup into a new folder with "+
-		"pudu restore --data DIR FILE; to begin without the threads, and keep the files where they are, say --adopt", dir, cli.Count(len(folders), "thread"), path)
+	return fmt.Errorf("the data folder %s has the files of %s, but its database %s is missing or empty, and was not "+
+		"begun anew: "+
+		"put it back, with its -wal if that is there (copies are named %[3]s.*.bak), or read a backup into a new "+
+		"folder with "+
+		"pudu restore --data DIR FILE; to begin without the threads, and keep the files where they are, say --adopt",
+		dir, cli.Count(len(folders), "thread"), path)
 }
 
 // sizeOf is the size of a file; 0 if it cannot be found out.

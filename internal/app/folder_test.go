@@ -46,14 +46,16 @@ func TestCheckFolder(t *testing.T) {
 	if err := check(dir, &agrees{token: "theirs"}); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	if err := check(dir, &agrees{token: "another"}); err == nil || !strings.Contains(err.Error(), "give all of them the same folder") {
+	if err := check(dir, &agrees{token: "another"}); err == nil ||
+		!strings.Contains(err.Error(), "give all of them the same folder") {
 		t.Errorf("of another database: %v", err)
 	}
 	fresh, own := t.TempDir(), &agrees{}
 	if err := check(fresh, own); err != nil {
 		t.Fatal(err)
 	}
-	if raw, err := os.ReadFile(filepath.Join(fresh, folderToken)); err != nil || strings.TrimSpace(string(raw)) != own.token || own.token == "" {
+	if raw, err := os.ReadFile(filepath.Join(fresh, folderToken)); err != nil ||
+		strings.TrimSpace(string(raw)) != own.token || own.token == "" {
 		t.Errorf("the first one wrote %q, agreed is %q, error %v", raw, own.token, err)
 	}
 }

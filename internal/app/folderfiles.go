@@ -10,9 +10,10 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// folderOf is the folder of a user's thread, as its model is told of it, with the mount that shows its files: to a run an empty
-// folder too, since files can come while it works.
-func (e *engine) folderOf(ctx context.Context, user access.User, thread string) (out lead.Folder, mounts []sandbox.Mount, err error) {
+// folderOf is the folder of a user's thread, as its model is told of it, with the mount that shows its files: to a run
+// an empty folder too, since files can come while it works.
+func (e *engine) folderOf(ctx context.Context, user access.User, thread string) (out lead.Folder,
+	mounts []sandbox.Mount, err error) {
 	f, err := folders.New(e.store).For(user).Of(ctx, thread)
 	if err != nil || f.ID == "" {
 		return out, nil, err
@@ -47,7 +48,8 @@ func (e *engine) folderMount(ctx context.Context, user access.User, thread strin
 	return at.Mount(false)
 }
 
-// folderFiles opens the files of one of a user's folders; the caller closes them. [store.ErrNotFound] if he has no such folder.
+// folderFiles opens the files of one of a user's folders; the caller closes them. [store.ErrNotFound] if he has no such
+// folder.
 func (e *engine) folderFiles(ctx context.Context, user access.User, id string) (*sandbox.Files, error) {
 	return filesOfFolder(ctx, folders.New(e.store).For(user), e.disk.User(user), id)
 }
@@ -63,8 +65,8 @@ func filesOfFolder(ctx context.Context, mine *folders.Mine, disk userdata.User, 
 	return at.Files()
 }
 
-// dropFolder removes a user's folder, and then its files. When it is cut off in between, the files belong to no folder and are
-// collected later.
+// dropFolder removes a user's folder, and then its files. When it is cut off in between, the files belong to no folder
+// and are collected later.
 func dropFolder(ctx context.Context, mine *folders.Mine, disk userdata.User, id string) error {
 	if err := mine.Delete(ctx, id); err != nil {
 		return err

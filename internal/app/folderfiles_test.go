@@ -32,7 +32,8 @@ func shelved(t *testing.T) *engine {
 	t.Cleanup(func() { st.Close() })
 	e.store = st
 	for thread, user := range map[string]string{"t": "ann", "u": "ann", "v": "bob"} {
-		err := st.For(access.FromRow(user)).CreateThread(t.Context(), store.Thread{ID: thread, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+		err := st.For(access.FromRow(user)).
+			CreateThread(t.Context(), store.Thread{ID: thread, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,8 @@ func (e *engine) folder(t *testing.T, user, folder string, threads ...string) {
 	}
 }
 
-// sees is what a run of a thread reads in the folder of its thread, by a command and by the file tools; neither may write there.
+// sees is what a run of a thread reads in the folder of its thread, by a command and by the file tools; neither may
+// write there.
 func (e *engine) sees(t *testing.T, user, thread string) string {
 	t.Helper()
 	run := store.Run{UserID: user, ThreadID: thread}
@@ -98,8 +100,8 @@ func (e *engine) sees(t *testing.T, user, thread string) string {
 	return out.String()
 }
 
-// TestFolderOfARun: a run sees the files of the folder that its thread is in when it begins, and of no other; that an earlier
-// sandbox of the thread waits in the pool changes nothing.
+// TestFolderOfARun: a run sees the files of the folder that its thread is in when it begins, and of no other; that an
+// earlier sandbox of the thread waits in the pool changes nothing.
 func TestFolderOfARun(t *testing.T) {
 	e := shelved(t)
 	ann := folders.New(e.store).For(access.FromRow("ann"))
@@ -136,13 +138,15 @@ func TestFolderOfARun(t *testing.T) {
 	}
 }
 
-// TestFolderOfAHiddenThread: a run below another one, and who looks at its files, see the folder of the thread at the top.
+// TestFolderOfAHiddenThread: a run below another one, and who looks at its files, see the folder of the thread at the
+// top.
 func TestFolderOfAHiddenThread(t *testing.T) {
 	e := shelved(t)
 	e.folder(t, "ann", "mine", "t")
 	ann, now := access.FromRow("ann"), time.Now()
 	run, err := e.store.For(ann).Admit(t.Context(), store.Admission{
-		Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now}, Run: store.Run{ID: "r", ThreadID: "t", Owner: "me", CreatedAt: now, UpdatedAt: now},
+		Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now},
+		Run:    store.Run{ID: "r", ThreadID: "t", Owner: "me", CreatedAt: now, UpdatedAt: now},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +175,8 @@ func TestFolderOfAHiddenThread(t *testing.T) {
 	}
 }
 
-// TestFolderFilesAreCollected: what a deletion that was cut off has left is removed, at once where it had begun to remove the
-// files; what belongs to a folder stays.
+// TestFolderFilesAreCollected: what a deletion that was cut off has left is removed, at once where it had begun to
+// remove the files; what belongs to a folder stays.
 func TestFolderFilesAreCollected(t *testing.T) {
 	e := shelved(t)
 	for _, name := range []string{"kept", "cut"} {
@@ -192,7 +196,8 @@ func TestFolderFilesAreCollected(t *testing.T) {
 	}
 	collect := func(now time.Time, dry bool) []string {
 		t.Helper()
-		c := &collection{store: e.store.System(), folders: folders.New(e.store), dir: e.dir, disk: e.disk, now: now, dryRun: dry}
+		c := &collection{store: e.store.System(), folders: folders.New(e.store), dir: e.dir, disk: e.disk, now: now,
+			dryRun: dry}
 		if err := c.run(t.Context()); err != nil || len(c.out.Failed) > 0 {
 			t.Fatal(err, c.out.Failed)
 		}
@@ -212,7 +217,8 @@ func TestFolderFilesAreCollected(t *testing.T) {
 		}
 	}
 	list, err := e.disk.Shared()
-	if err != nil || len(list) != 2 || list[0].Name() != "users/ann/folders/kept" || list[1].Name() != "users/bob/folders/cut" {
+	if err != nil || len(list) != 2 || list[0].Name() != "users/ann/folders/kept" ||
+		list[1].Name() != "users/bob/folders/cut" {
 		t.Error(list, err)
 	}
 	if _, err := os.Lstat(half); !errors.Is(err, fs.ErrNotExist) {

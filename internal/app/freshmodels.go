@@ -37,8 +37,9 @@ func (e *engine) keeper() *keeper {
 	}
 }
 
-// renew makes new settings of the present configuration and the models that were added, for the runs that begin from now on.
-// Those that work keep theirs. Unless something is known to have changed it looks whether another call has done so meanwhile.
+// renew makes new settings of the present configuration and the models that were added, for the runs that begin from
+// now on. Those that work keep theirs. Unless something is known to have changed it looks whether another call has done
+// so meanwhile.
 func (e *engine) renew(ctx context.Context, changed bool) error {
 	e.reloading.Lock()
 	defer e.reloading.Unlock()
@@ -61,8 +62,8 @@ func (e *engine) renew(ctx context.Context, changed bool) error {
 	return nil
 }
 
-// fresh makes new settings if another process has changed the models that were added. Where no other process can, and nothing
-// has failed, it does not look.
+// fresh makes new settings if another process has changed the models that were added. Where no other process can, and
+// nothing has failed, it does not look.
 func (e *engine) fresh(ctx context.Context) error {
 	if e.added == nil || !e.shared && !e.stale.Load() {
 		return nil
@@ -74,9 +75,11 @@ func (e *engine) fresh(ctx context.Context) error {
 	return e.renew(ctx, false)
 }
 
-// refresh is fresh before a request that starts runs or shows models. One that cannot look is answered with what is known.
+// refresh is fresh before a request that starts runs or shows models. One that cannot look is answered with what is
+// known.
 func (e *engine) refresh(r *http.Request) {
-	if r.Method != http.MethodPost && !strings.Contains(r.URL.Path, "models") && !strings.HasSuffix(r.URL.Path, "/info") {
+	if r.Method != http.MethodPost && !strings.Contains(r.URL.Path, "models") &&
+		!strings.HasSuffix(r.URL.Path, "/info") {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
@@ -86,8 +89,8 @@ func (e *engine) refresh(r *http.Request) {
 	}
 }
 
-// addedTo is the configuration of a command with the models that were added to its data. Where they cannot be read it is
-// without them, and the log says why.
+// addedTo is the configuration of a command with the models that were added to its data. Where they cannot be read it
+// is without them, and the log says why.
 func (a App) addedTo(ctx context.Context, o cli.Options) (*config.Config, error) {
 	cfg, dir, _, err := a.settings(o)
 	if err != nil { // such as without a place for data

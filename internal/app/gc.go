@@ -60,8 +60,8 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 		return cli.Collected{}, err
 	}
 	c := &collection{
-		store: k.store.System(), folders: folders.New(k.store), dir: k.dir, disk: k.disk, keep: k.cfg.Retention, rests: leavings(k.cfg.ToolOutput), now: time.Now(),
-		shrink: true, dryRun: dryRun,
+		store: k.store.System(), folders: folders.New(k.store), dir: k.dir, disk: k.disk, keep: k.cfg.Retention,
+		rests: leavings(k.cfg.ToolOutput), now: time.Now(), shrink: true, dryRun: dryRun,
 	}
 	err = c.run(ctx)
 	return c.out, errors.Join(err, k.store.Close())
@@ -70,11 +70,13 @@ func (a App) Collect(ctx context.Context, o cli.Options, dryRun bool) (cli.Colle
 // cleaning are the jobs of the system that drop what has outlived its use: files, and rows as the retention says.
 func (e *engine) cleaning() []job.Kind {
 	kind := func(name string, part func(*collection, context.Context) error) job.Kind {
-		return job.Kind{Name: name, Every: 6 * time.Hour, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
-			keep := e.now().cfg
-			return nil, part(&collection{store: e.store.System(), folders: folders.New(e.store), dir: e.dir, disk: e.disk, keep: keep.Retention,
-				rests: leavings(keep.ToolOutput), now: time.Now()}, ctx)
-		}}
+		return job.Kind{Name: name, Every: 6 * time.Hour, Timeout: time.Hour,
+			Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+				keep := e.now().cfg
+				return nil, part(&collection{store: e.store.System(), folders: folders.New(e.store), dir: e.dir,
+					disk: e.disk, keep: keep.Retention,
+					rests: leavings(keep.ToolOutput), now: time.Now()}, ctx)
+			}}
 	}
 	return []job.Kind{kind("clean-up", (*collection).files), kind("retention", (*collection).rows)}
 }
@@ -139,7 +141,8 @@ func (c *collection) folder(ctx context.Context, f userdata.Folder) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if place, errUser := c.disk.User(access.FromRow(t.UserID)).Thread(t.ID); err == nil && errUser == nil && place.Folder == f {
+	if place, errUser := c.disk.User(access.FromRow(t.UserID)).Thread(t.ID); err == nil && errUser == nil &&
+		place.Folder == f {
 		c.known++
 		return c.prune(ctx, f)
 	}
@@ -223,8 +226,9 @@ func (c *collection) remove(name string, do func() error) {
 // removeOrphans removes folders without a thread. If no folder has one, the database is more likely the wrong one.
 func (c *collection) removeOrphans() error {
 	if len(c.orphans) > 0 && c.known == 0 {
-		c.out.Failed = append(c.out.Failed, fmt.Sprintf("no thread of this database has files, but %d folders of others are in %s: "+
-			"they were left alone; are this data folder and this database a pair?", len(c.orphans), c.dir))
+		c.out.Failed = append(c.out.Failed,
+			fmt.Sprintf("no thread of this database has files, but %d folders of others are in %s: "+
+				"they were left alone; are this data folder and this database a pair?", len(c.orphans), c.dir))
 		return nil
 	}
 	for _, f := range c.orphans {
@@ -233,7 +237,8 @@ func (c *collection) removeOrphans() error {
 	return nil
 }
 
-// prune removes old outputs of commands and results of tools, and what writes that were cut off left, from a thread that is at rest.
+// prune removes old outputs of commands and results of tools, and what writes that were cut off left, from a thread
+// that is at rest.
 func (c *collection) prune(ctx context.Context, f userdata.Folder) error {
 	if c.dryRun {
 		return nil
@@ -260,14 +265,16 @@ func (c *collection) prune(ctx context.Context, f userdata.Folder) error {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		c.out.Failed = append(c.out.Failed, fmt.Sprintf("thread %s: %v", f.Thread(), err)) // an agent's folders may be as it likes
+		// an agent's folders may be as it likes
+		c.out.Failed = append(c.out.Failed, fmt.Sprintf("thread %s: %v", f.Thread(), err))
 		return nil
 	}
 	return err
 }
 
-// finishDeletions removes the files of threads whose rows are gone, where a process was killed between the two, and returns their
-// folders. Another process may be about to delete one whose rows are there, so that such a note is taken away when it is old.
+// finishDeletions removes the files of threads whose rows are gone, where a process was killed between the two, and
+// returns their folders. Another process may be about to delete one whose rows are there, so that such a note is taken
+// away when it is old.
 func finishDeletions(ctx context.Context, s store.System, disk userdata.Disk) (gone []string, err error) {
 	list, err := disk.Going()
 	for i := 0; err == nil && i < len(list); i++ {
@@ -285,7 +292,8 @@ func finishDeletions(ctx context.Context, s store.System, disk userdata.Disk) (g
 	return gone, err
 }
 
-// finishDeletions does what is left of deletions that were cut off. What keeps it from that does not keep the program from starting.
+// finishDeletions does what is left of deletions that were cut off. What keeps it from that does not keep the program
+// from starting.
 func (e *engine) finishDeletions(ctx context.Context) error {
 	gone, err := finishDeletions(ctx, e.store.System(), e.disk)
 	if len(gone) > 0 {

@@ -42,7 +42,8 @@ func TestKilledKeeping(t *testing.T) {
 	config := write("config.yaml", "models: [{name: m, provider: scripted, model: m, script: m.yaml}]\n"+
 		"retention: {chunks: 1, logs: 1, snapshots: 1}\n")
 	pudu := func(data string, args ...string) *exec.Cmd {
-		return exec.CommandContext(t.Context(), "pudu", append(args, "--config", config, "--data", filepath.Join(dir, data))...)
+		return exec.CommandContext(t.Context(), "pudu",
+			append(args, "--config", config, "--data", filepath.Join(dir, data))...)
 	}
 	must := func(cmd *exec.Cmd) string {
 		t.Helper()
@@ -70,13 +71,15 @@ func TestKilledKeeping(t *testing.T) {
 	for i := range 8 {
 		data := fmt.Sprint("restored", i)
 		killed(pudu(data, "restore", archive), time.Duration(i*20)*time.Millisecond)
-		if out, err := pudu(data, "restore", archive).CombinedOutput(); err != nil && !strings.Contains(string(out), "empty place only") {
+		if out, err := pudu(data, "restore", archive).CombinedOutput(); err != nil &&
+			!strings.Contains(string(out), "empty place only") {
 			t.Fatalf("after %d ms: %v\n%s", i*20, err, out)
 		}
 		if got := must(pudu(data, "export", "one")); got != want {
 			t.Errorf("after %d ms the thread is another", i*20)
 		}
-		if files, err := os.ReadDir(filepath.Join(dir, data, "users/default/threads/one/user-data/outputs")); err != nil || len(files) != 60 {
+		if files, err := os.ReadDir(filepath.Join(dir, data,
+			"users/default/threads/one/user-data/outputs")); err != nil || len(files) != 60 {
 			t.Errorf("after %d ms there are %d files, %v", i*20, len(files), err)
 		}
 		killed(pudu(data, "gc"), time.Duration(i*8)*time.Millisecond)
@@ -85,7 +88,8 @@ func TestKilledKeeping(t *testing.T) {
 			t.Errorf("after %d ms: %s", i*8, out)
 		}
 		killed(pudu(data, "threads", "delete", "one"), time.Duration(i*8)*time.Millisecond)
-		if out, err := pudu(data, "threads", "delete", "one").CombinedOutput(); err != nil && !strings.Contains(string(out), "no thread") {
+		if out, err := pudu(data, "threads", "delete", "one").CombinedOutput(); err != nil &&
+			!strings.Contains(string(out), "no thread") {
 			t.Fatalf("after %d ms: %v\n%s", i*8, err, out)
 		}
 		if out := must(pudu(data, "doctor")); !strings.Contains(out, "✓ store      1 thread replayed") {

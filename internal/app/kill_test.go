@@ -118,7 +118,8 @@ func (g *ground) write(id string) error {
 	}
 	for i := range killFiles { // they need not be on the disk, as long as no machine fails
 		name := fmt.Sprintf("%s/d%d/f%d", place.Mounts()[0].Host, i%4, i)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750), os.WriteFile(name, []byte(name), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750),
+			os.WriteFile(name, []byte(name), 0o600)); err != nil {
 			return err
 		}
 	}
@@ -128,12 +129,13 @@ func (g *ground) write(id string) error {
 // count is how many files a thread has on disk.
 func (g *ground) count(t *testing.T, id string) (n int) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(g.Dir, "users/ann/threads", id), func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			n++
-		}
-		return err
-	})
+	err := filepath.WalkDir(filepath.Join(g.Dir, "users/ann/threads", id),
+		func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				n++
+			}
+			return err
+		})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -167,8 +169,8 @@ func (g *ground) work(ctx context.Context, did func(string)) error {
 	return nil
 }
 
-// TestBinKilled: a process that puts threads into the bin, restores them and empties it is killed anywhere. What it said it has done
-// stays, and the rest is done or not: a thread has its row and all its files, or neither of them.
+// TestBinKilled: a process that puts threads into the bin, restores them and empties it is killed anywhere. What it
+// said it has done stays, and the rest is done or not: a thread has its row and all its files, or neither of them.
 func TestBinKilled(t *testing.T) {
 	onBoth(t, func(t *testing.T, now killed) {
 		killtest.Site{
@@ -251,14 +253,15 @@ func (g *ground) look(t *testing.T, parts []string) {
 	if list, err := g.disk.Going(); err != nil || emptied && len(list) > 0 {
 		t.Errorf("notes: %v, %v", list, err)
 	}
-	err = g.System().Verify(t.Context(), state.Schema{}, store.Visitor{Problem: func(p store.Problem) { t.Errorf("fault: %+v", p) }})
+	err = g.System().Verify(t.Context(), state.Schema{},
+		store.Visitor{Problem: func(p store.Problem) { t.Errorf("fault: %+v", p) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestDeletionCutOff: a process ends between the rows of a thread and its files. The next start removes them, and nobody who gets the
-// id sees them; a thread whose rows are there keeps its own.
+// TestDeletionCutOff: a process ends between the rows of a thread and its files. The next start removes them, and
+// nobody who gets the id sees them; a thread whose rows are there keeps its own.
 func TestDeletionCutOff(t *testing.T) {
 	onBoth(t, func(t *testing.T, now killed) {
 		g := clean(t, now)
@@ -268,7 +271,8 @@ func TestDeletionCutOff(t *testing.T) {
 		}
 		func() {
 			defer func() { _ = recover() }()
-			_ = dropThread(t.Context(), g.For(g.user), g.disk, "t0", func(store.Thread) bool { return true }, func(string) { panic("killed") })
+			_ = dropThread(t.Context(), g.For(g.user), g.disk, "t0", func(store.Thread) bool { return true },
+				func(string) { panic("killed") })
 		}()
 		place, err := g.disk.User(g.user).Thread("t1")
 		if err == nil {
@@ -292,18 +296,20 @@ func TestDeletionCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone, err = finishDeletions(t.Context(), g.System(), g.disk)
-		if list, errNotes := g.disk.Going(); err != nil || errNotes != nil || len(gone)+len(list) > 0 || g.count(t, "t1") != killFiles {
+		if list, errNotes := g.disk.Going(); err != nil || errNotes != nil || len(gone)+len(list) > 0 ||
+			g.count(t, "t1") != killFiles {
 			t.Errorf("gone %q, notes %v; %v, %v", gone, list, err, errNotes)
 		}
-		err = dropThread(t.Context(), g.For(g.user), g.disk, "t1", func(store.Thread) bool { return false }, func(string) {})
+		err = dropThread(t.Context(), g.For(g.user), g.disk, "t1", func(store.Thread) bool { return false },
+			func(string) {})
 		if list, errNotes := g.disk.Going(); !errors.Is(err, store.ErrConflict) || errNotes != nil || len(list) > 0 {
 			t.Errorf("%v; notes of what stays: %v, %v", err, list, errNotes)
 		}
 	})
 }
 
-// TestFolderFileKilled: a process that puts files into a folder of threads, replaces them and removes them is killed anywhere. Each
-// file is as it was or as it is to be, and no list shows anything else.
+// TestFolderFileKilled: a process that puts files into a folder of threads, replaces them and removes them is killed
+// anywhere. Each file is as it was or as it is to be, and no list shows anything else.
 func TestFolderFileKilled(t *testing.T) {
 	const size, files = 300_000, 6
 	content := func(version int) string { return strings.Repeat(fmt.Sprintf("version %d ", version), size/10) }
@@ -320,7 +326,8 @@ func TestFolderFileKilled(t *testing.T) {
 			Before: func(int) string {
 				g := clean(t, now)
 				defer g.Close()
-				if err := folders.New(g.Store).For(g.user).Create(t.Context(), folders.Folder{ID: "f", Name: "f"}); err != nil {
+				if err := folders.New(g.Store).For(g.user).
+					Create(t.Context(), folders.Folder{ID: "f", Name: "f"}); err != nil {
 					t.Fatal(err)
 				}
 				return now.told()
@@ -334,7 +341,8 @@ func TestFolderFileKilled(t *testing.T) {
 				return with(ctx, g, func(list *sandbox.Files) error {
 					for version := range 4 {
 						for i := range files {
-							if _, err := list.WriteFrom(name(i), strings.NewReader(content(version)), 1<<30); err != nil {
+							if _, err := list.WriteFrom(name(i), strings.NewReader(content(version)),
+								1<<30); err != nil {
 								return err
 							}
 							did(fmt.Sprint(i, " ", version))
@@ -367,12 +375,14 @@ func TestFolderFileKilled(t *testing.T) {
 						case i == 0 && err != nil:
 						case last < 0 && err != nil || last >= 0 && got == content(last) || got == content(last+1):
 						default:
-							t.Errorf("kill %d: file %d has %d bytes, %v; the last that was done is version %d", kill, i, len(got), err, last)
+							t.Errorf("kill %d: file %d has %d bytes, %v; the last that was done is version %d", kill, i,
+								len(got), err, last)
 						}
 					}
 					n, _, _, err := folders.Room(t.Context(), list, 1<<30)
 					shown, _, errNames := folders.Names(t.Context(), list, 100)
-					if len(shown) > files || n < folders.MaxFiles-files-2 { // the folder, and one that was being written
+					// the folder, and one that was being written
+					if len(shown) > files || n < folders.MaxFiles-files-2 {
 						t.Errorf("kill %d: %q are shown, there is room for %d", kill, shown, n)
 					}
 					return errors.Join(err, errNames)

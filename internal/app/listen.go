@@ -49,15 +49,19 @@ const (
 	maxHeader = 64 << 10
 )
 
-// listening says how the server is reached. An address that others can reach needs a token, or the word that it is meant.
+// listening says how the server is reached. An address that others can reach needs a token, or the word that it is
+// meant.
 func listening(cfg *config.Config, o cli.Options, tokens *bearer.File) (config.Server, error) {
 	s, err := cfg.ChooseServer(o.Addr, o.NATS)
 	if err != nil {
 		return s, err
 	}
 	if !s.Local() && s.Token == "" && !tokens.Required() && !o.Insecure {
-		return s, fmt.Errorf("%s can be reached from other machines, and whoever reaches Pudu has it run code: set PUDU_TOKEN to a "+
-			"secret that callers send as \"Authorization: Bearer ...\", make one with pudu token add NAME, or say --insecure", s.Addr)
+		return s,
+			fmt.Errorf("%s can be reached from other machines, and whoever reaches Pudu has it run code: set "+
+				"PUDU_TOKEN to a "+
+				"secret that callers send as \"Authorization: Bearer ...\", make one with pudu token add NAME, or say "+
+				"--insecure", s.Addr)
 	}
 	return s, nil
 }
@@ -127,8 +131,8 @@ func (e *engine) closeGateway(context.Context) error {
 // socketVia is how the audit log names who comes by the socket in the data folder.
 const socketVia = "command line socket"
 
-// behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. via is how he
-// comes in. Files that are uploaded are copied from one folder to another.
+// behindSocket is the gateway for the user of this machine whose folder it is: nobody else can open the socket. via is
+// how he comes in. Files that are uploaded are copied from one folder to another.
 func behindSocket(c gateway.Config, via string) gateway.Config {
 	const most = 512 << 20
 	browsers := c.Guard
@@ -195,15 +199,16 @@ func (es edges) close() {
 func (e *engine) gatewayConfig(s *cli.Session, server config.Server) gateway.Config {
 	c := gateway.Config{
 		Manager: e.manager, Hub: e.hub, Store: e.store, Items: items.New(e.store), Assistants: assistants.New(e.store),
-		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store), Jobs: job.NewQueue(e.store), Audit: e.audit,
-		Agents: e.agents, Approvals: approval.NewGrants(e.store),
+		Folders: folders.New(e.store), Searches: search.New(e.store, nil), Sessions: session.New(e.store),
+		Jobs: job.NewQueue(e.store), Audit: e.audit, Agents: e.agents, Approvals: approval.NewGrants(e.store),
 		FolderFiles: e.folderFiles, FolderQuota: e.box.limits.OrDefault().Disk, DeleteFolder: e.deleteFolder,
 		Files: e.files, FileHistory: e.pastOf, Makers: e.makers, Links: threadfiles.NewLinks(e.secrets),
 		DeleteThread: e.deleteThread, User: access.Default(),
 		Histories: history.New(e.store), Calls: e.calls, Record: e.recorded, CloneFiles: e.cloneFiles,
 		News: e.news, Keeper: e.keeper(), Toolbox: e.kit,
 		Answers: e.answers, Bin: e.bin(), Memory: e.memory(), Told: e.knew, Skills: e.skills,
-		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(), Origins: server.Origins,
+		Guard: gateway.Guard{Token: server.Token.Reveal(), Named: e.callers, Open: !server.Local(),
+			Origins: server.Origins,
 			Proxies: server.Proxies},
 		Rates: ratesOf(server.Rates), Log: e.log, Ready: e.ready,
 		About: gateway.About{
@@ -259,7 +264,8 @@ func (e *engine) models(c *gateway.Config) {
 func listed(m config.Model, name, display, id string) gateway.Model {
 	return gateway.Model{
 		Name: name, DisplayName: display, Model: id, Description: m.Description,
-		Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision, Window: m.ContextWindow,
+		Thinking: m.SupportsThinking, ReasoningEffort: m.SupportsReasoningEffort, Vision: m.SupportsVision,
+		Window: m.ContextWindow,
 	}
 }
 
@@ -291,8 +297,8 @@ func (e *engine) figures() metrics.Source {
 }
 
 const (
-	// minFree is what a disk must have left for a run to be taken in: the database's log alone may grow by half of it before
-	// its next commit fits into the file.
+	// minFree is what a disk must have left for a run to be taken in: the database's log alone may grow by half of it
+	// before its next commit fits into the file.
 	minFree = 16 << 20
 	// readyTimeout bounds the wait for the database's answer.
 	readyTimeout = 2 * time.Second
@@ -321,5 +327,6 @@ func (e *engine) room() error {
 	if err != nil || free >= minFree { // what the error is about, the store tells
 		return nil //nolint:nilerr // see above
 	}
-	return fmt.Errorf("%w: %s has %s left, and a run needs %s; free some space", store.ErrDiskFull, e.dir, units.Bytes(float64(free)), units.Bytes(minFree))
+	return fmt.Errorf("%w: %s has %s left, and a run needs %s; free some space", store.ErrDiskFull, e.dir,
+		units.Bytes(float64(free)), units.Bytes(minFree))
 }

@@ -57,8 +57,9 @@ type Door struct {
 	Webhooks []netip.Prefix
 }
 
-// Handler is the whole server. With the first call, whose door is the one that counts, this process begins to do a server's
-// work: to go on with unfinished runs, to start those that wait, to call webhooks, and to drop what has outlived its use.
+// Handler is the whole server. With the first call, whose door is the one that counts, this process begins to do a
+// server's work: to go on with unfinished runs, to start those that wait, to call webhooks, and to drop what has
+// outlived its use.
 func (l *Local) Handler(d Door) http.Handler {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/logctx"
 )
 
-// logTo sends the log to w until restore is called: what this program logs, and what libraries print with the packages log
-// and log/slog.
+// logTo sends the log to w until restore is called: what this program logs, and what libraries print with the packages
+// log and log/slog.
 func logTo(w io.Writer, level string, asJSON bool) (restore func()) {
 	before, output, flags := slog.Default(), log.Writer(), log.Flags()
 	opts := &slog.HandlerOptions{Level: levelOf(level)}
@@ -46,7 +46,8 @@ func logReady(s *cli.Session) {
 	for _, note := range s.Notes {
 		slog.Warn(note)
 	}
-	attrs := []any{"address", s.Address, "model", s.Model, "why", s.Why, "sandbox", s.Sandbox, "data", s.Data, "pid", os.Getpid()}
+	attrs := []any{"address", s.Address, "model", s.Model, "why", s.Why, "sandbox", s.Sandbox, "data", s.Data, "pid",
+		os.Getpid()}
 	if s.NoModel != nil {
 		slog.Warn("there is no model", "remedy", s.NoModel)
 	}

@@ -30,8 +30,8 @@ func TestWhatLibrariesPrintIsInTheLog(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	for name, want := range map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo, "": slog.LevelInfo, "warn": slog.LevelWarn, "warning": slog.LevelWarn,
-		"error": slog.LevelError, "critical": slog.LevelError,
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "": slog.LevelInfo, "warn": slog.LevelWarn,
+		"warning": slog.LevelWarn, "error": slog.LevelError, "critical": slog.LevelError,
 	} {
 		if got := levelOf(name); got != want {
 			t.Errorf("%s: %v", name, got)

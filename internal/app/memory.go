@@ -31,7 +31,8 @@ func (e *engine) memoryReader() *memory.Reader {
 	}
 }
 
-// talk is a thread that is to be read: its messages, its agent, and the model of its last run, or the one that is configured for that.
+// talk is a thread that is to be read: its messages, its agent, and the model of its last run, or the one that is
+// configured for that.
 func (e *engine) talk(ctx context.Context, u access.User, thread string) (t memory.Talk, err error) {
 	data := e.store.For(u)
 	list, err := data.ListRuns(ctx, store.RunFilter{ThreadID: thread, Limit: 1})

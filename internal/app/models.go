@@ -67,7 +67,8 @@ type guarded struct {
 func newModelSet(cfg *config.Config, std chosen, demo []byte, observe lead.CallObserver, log *slog.Logger) *modelSet {
 	guards := lead.NewModelGuards(cfg, observe)
 	return &modelSet{
-		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, demo: demo, guards: guards, log: log, byNames: make(map[string]guarded),
+		cfg: cfg, std: guarded{std, guards.Of(std.entry)}, demo: demo, guards: guards, log: log,
+		byNames: make(map[string]guarded),
 	}
 }
 
@@ -80,7 +81,8 @@ func (s *modelSet) resolve(r agents.Request, a agents.Agent) (agents.Choice, err
 	if s.alone {
 		r.Model, a.Model = "", ""
 	}
-	c := agents.Resolve(r, a, agents.Models{Standard: s.std.entry, Named: append(slices.Clip(s.cfg.Models), config.DemoModel())})
+	c := agents.Resolve(r, a,
+		agents.Models{Standard: s.std.entry, Named: append(slices.Clip(s.cfg.Models), config.DemoModel())})
 	if c.Model.Name == s.std.entry.Name {
 		return c, s.std.missing
 	}
@@ -137,8 +139,8 @@ func (g guarded) asked() lead.Candidate {
 	return lead.Candidate{Model: g.model, Entry: g.entry, Guard: g.guard}
 }
 
-// named is a model for work beside the runs, by its name in the configuration; nil if there is none of it, which stands for
-// the run's own. Its calls keep to the limits of its key, are tried again, and go on with its fallbacks.
+// named is a model for work beside the runs, by its name in the configuration; nil if there is none of it, which stands
+// for the run's own. Its calls keep to the limits of its key, are tried again, and go on with its fallbacks.
 func (s *modelSet) named(name string) (model.ChatModel, config.Model) {
 	m, known := s.cfg.Model(name)
 	if !known || s.alone {

@@ -58,8 +58,11 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprintf(w, "data: {\"id\":\"1\",\"model\":%q,\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}],"+
-		"\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":1,\"total_tokens\":11}}\n\ndata: [DONE]\n\n", req.Model, words)
+	fmt.Fprintf(w,
+		"data: {\"id\":\"1\",\"model\":%q,\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}],"+
+			"\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":1,\"total_tokens\":11}}\n\ndata: [DONE]\n\n",
+		req.Model,
+		words)
 }
 
 func (v *vendor) count(name string) int {
@@ -90,10 +93,12 @@ func engineOf(t *testing.T, v *vendor, file string) *engine {
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(file, "VENDOR", "base_url: "+server.URL+"/v1")), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(file, "VENDOR", "base_url: "+server.URL+"/v1")),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Load(config.LoadOptions{Path: path, Env: func(string) (string, bool) { return "", false }, Cwd: dir})
+	cfg, _, err := config.Load(config.LoadOptions{Path: path, Env: func(string) (string, bool) { return "", false },
+		Cwd: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +114,8 @@ func engineOf(t *testing.T, v *vendor, file string) *engine {
 	return e
 }
 
-// TestARunGoesOnWithTheNextModel and says so; its title is made by the model of that role, which has a fallback of its own.
+// TestARunGoesOnWithTheNextModel and says so; its title is made by the model of that role, which has a fallback of its
+// own.
 func TestARunGoesOnWithTheNextModel(t *testing.T) {
 	v := &vendor{words: map[string]string{"spare-1": "from the spare one", "tiny-1": "A Title"}}
 	e := engineOf(t, v, `
@@ -138,7 +144,8 @@ models:
 		}
 		msgs := agent.Messages.Get(out.State)
 		answer := &msgs[len(msgs)-1]
-		if answer.Text() != "from the spare one" || modelcall.AnsweredBy(answer, "main") != "spare" || string(answer.ResponseMetadata["model_name"]) != `"spare-1"` {
+		if answer.Text() != "from the spare one" || modelcall.AnsweredBy(answer, "main") != "spare" ||
+			string(answer.ResponseMetadata["model_name"]) != `"spare-1"` {
 			t.Errorf("turn %d: %q with %s", turn, answer.Text(), answer.ResponseMetadata)
 		}
 		if got := threadstate.Title.Get(out.State); got != "A Title" {
@@ -169,9 +176,11 @@ models:
 		for i, name := range slices.Repeat(names, 3) {
 			wg.Go(func() {
 				out, err := e.manager.For(access.Default()).Run(t.Context(), runs.Request{
-					ThreadID: fmt.Sprintf("%s-%d-%d", name, len(names), i), Model: name, Input: []message.Message{message.New(message.Human, "hello")},
+					ThreadID: fmt.Sprintf("%s-%d-%d", name, len(names), i), Model: name,
+					Input: []message.Message{message.New(message.Human, "hello")},
 				}, nil)
-				if msgs := agent.Messages.Get(out.State); err != nil || len(msgs) == 0 || msgs[len(msgs)-1].Text() != "x" {
+				if msgs := agent.Messages.Get(out.State); err != nil || len(msgs) == 0 ||
+					msgs[len(msgs)-1].Text() != "x" {
 					t.Errorf("run %s: %v", out.Run.ID, err)
 				}
 			})
@@ -195,7 +204,8 @@ models:
   - {name: b, provider: openai, model: n, api_key: k, VENDOR, fallbacks: [a]}
 `)
 	b, _ := e.now().cfg.Model("b")
-	if list := e.now().models.fallbacks(b); len(list) != 1 || list[0].Model != e.now().model.model || list[0].Guard != e.now().models.std.guard {
+	if list := e.now().models.fallbacks(b); len(list) != 1 || list[0].Model != e.now().model.model ||
+		list[0].Guard != e.now().models.std.guard {
 		t.Errorf("a model is made once: %+v", list)
 	}
 	if side, entry := e.now().models.named("b"); side == nil || entry.Name != "b" {

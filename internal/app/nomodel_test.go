@@ -32,7 +32,8 @@ func TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted(t *testing.T) {
 	if w := post("/threads", `{"thread_id":"t"}`); w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
-	if w := post("/assistants", `{"graph_id":"lead_agent","assistant_id":"0190b7c8-7f1e-7a54-9a30-0242ac120002","name":"x"}`); w.Code != http.StatusOK {
+	if w := post("/assistants",
+		`{"graph_id":"lead_agent","assistant_id":"0190b7c8-7f1e-7a54-9a30-0242ac120002","name":"x"}`); w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
 	for _, body := range []string{
@@ -44,7 +45,8 @@ func TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted(t *testing.T) {
 		`{"input":{"messages":"hello"},"config":{"configurable":{"model_name":"nobody"}}}`,
 		`{"input":{"messages":"hello"},"context":{"agent_name":"nobody"}}`,
 	} {
-		for _, path := range []string{"/runs", "/runs/stream", "/runs/wait", "/threads/t/runs", "/threads/t/runs/stream", "/threads/t/runs/wait", "/api/langgraph/runs/wait"} {
+		for _, path := range []string{"/runs", "/runs/stream", "/runs/wait", "/threads/t/runs",
+			"/threads/t/runs/stream", "/threads/t/runs/wait", "/api/langgraph/runs/wait"} {
 			refused(t, path, body, post(path, body))
 		}
 		refused(t, "batch", body, post("/runs/batch", "["+body+"]"))
@@ -58,7 +60,8 @@ func TestWithoutAModelRunsAreRefusedBeforeTheyAreAdmitted(t *testing.T) {
 		`{"input":{"messages":"hello"},"context":{"model":"demo"}}`,
 		`{"input":{"messages":"hello"},"config":{"configurable":{"model_name":"demo"}}}`,
 	} {
-		if w := post("/runs/wait", body); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "This was the scripted demonstration") {
+		if w := post("/runs/wait", body); w.Code != http.StatusOK ||
+			!strings.Contains(w.Body.String(), "This was the scripted demonstration") {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
 	}
@@ -73,8 +76,8 @@ func refused(t *testing.T, path, body string, w *httptest.ResponseRecorder) {
 	}
 }
 
-// TestARunIsNotAnsweredByAnotherModel: one that was admitted while there was a model is left to fail, or to wait for it, where
-// there is none.
+// TestARunIsNotAnsweredByAnotherModel: one that was admitted while there was a model is left to fail, or to wait for
+// it, where there is none.
 func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 	t.Parallel()
 	e := engineOf(t, &vendor{}, "title: {enabled: false}\n")
@@ -84,7 +87,8 @@ func TestARunIsNotAnsweredByAnotherModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	show := func(event.Event) {}
-	if _, err := (runner{engine: e}).Resume(t.Context(), run, show, func(string) {}); err == nil || !strings.Contains(err.Error(), "no language model") {
+	if _, err := (runner{engine: e}).Resume(t.Context(), run, show, func(string) {}); err == nil ||
+		!strings.Contains(err.Error(), "no language model") {
 		t.Errorf("%v", err)
 	}
 	if at, err := e.mine().Run(t.Context(), run.ID); err != nil || !at.Active() {

@@ -14,8 +14,8 @@ import (
 // operator is who works for the installation, by a way in.
 func operator(via string) access.Principal { return access.Principal{Role: access.Admin, Via: via} }
 
-// withOperator is what answers the user of this machine, who alone can open the socket in the data folder: the gateway, and
-// what the commands of the operator ask for. The audit log says that he did it.
+// withOperator is what answers the user of this machine, who alone can open the socket in the data folder: the gateway,
+// and what the commands of the operator ask for. The audit log says that he did it.
 func (e *engine) withOperator(next http.Handler, by access.Principal) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)

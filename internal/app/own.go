@@ -52,7 +52,8 @@ func (e *engine) end(ctx context.Context) error {
 	return nil
 }
 
-// chooseModel finds the model of runs that name none: by the name, else the program's own, else as the configuration says.
+// chooseModel finds the model of runs that name none: by the name, else the program's own, else as the configuration
+// says.
 func (a App) chooseModel(ctx context.Context, cfg *config.Config, name string, demoScript []byte) (chosen, error) {
 	if a.Model == nil || name != "" {
 		return chooseModel(ctx, cfg, name, demoScript)
@@ -60,7 +61,8 @@ func (a App) chooseModel(ctx context.Context, cfg *config.Config, name string, d
 	return chosen{model: a.Model, entry: ownEntry(cfg, a.Model), why: "the program's own"}, nil
 }
 
-// ownEntry is what is known of a program's own model: what the configuration says of one of its name, else what the catalog does.
+// ownEntry is what is known of a program's own model: what the configuration says of one of its name, else what the
+// catalog does.
 func ownEntry(cfg *config.Config, m model.ChatModel) config.Model {
 	if entry, ok := cfg.Model(m.Name()); ok {
 		entry.Err = nil // that it has no key, for example, does not matter

@@ -38,8 +38,8 @@ func stopped(t *testing.T, dir, nats string) *engine {
 	return e
 }
 
-// TestAStartThatFailsLeavesNothing: whichever part it is that fails, those before it are stopped, from the last to the first,
-// no goroutine is left, and the data folder is free.
+// TestAStartThatFailsLeavesNothing: whichever part it is that fails, those before it are stopped, from the last to the
+// first, no goroutine is left, and the data folder is free.
 func TestAStartThatFailsLeavesNothing(t *testing.T) {
 	url, dir := natstest.Start(t).URL(), filepath.Join(t.TempDir(), "data")
 	before := goleak.IgnoreCurrent()

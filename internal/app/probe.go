@@ -52,8 +52,8 @@ func (a App) Models(ctx context.Context, o cli.Options, ask bool) ([]cli.ModelIn
 	return infos, nil
 }
 
-// usable lists the models of the configuration, or, if it has none, those that the environment has a key for; and the one
-// that runs use, which is the zero value if that cannot be said.
+// usable lists the models of the configuration, or, if it has none, those that the environment has a key for; and the
+// one that runs use, which is the zero value if that cannot be said.
 func usable(cfg *config.Config, name string, local lister) ([]config.Model, config.Choice, error) {
 	std, err := config.Choose(cfg, name, local)
 	if err != nil && (name != "" || len(cfg.Models) == 0) {
@@ -167,12 +167,13 @@ func (a App) ExamineModel(ctx context.Context, o cli.Options, done func(probe.Re
 	return examine(ctx, c, false, done), nil
 }
 
-// probeOf is the probe of a model, with what its entry declares. Only chat completions differ in switches that are worth
-// trying, and have a list of models that may tell the window.
+// probeOf is the probe of a model, with what its entry declares. Only chat completions differ in switches that are
+// worth trying, and have a list of models that may tell the window.
 func probeOf(c chosen, done func(probe.Result)) probe.Config {
 	m := c.entry
 	p := probe.Config{Model: c.model, Done: done, Declared: probe.Declared{
-		Vision: m.SupportsVision, Thinking: m.SupportsThinking, Effort: m.SupportsReasoningEffort, Window: m.ContextWindow, MaxTokens: m.MaxTokens,
+		Vision: m.SupportsVision, Thinking: m.SupportsThinking, Effort: m.SupportsReasoningEffort,
+		Window: m.ContextWindow, MaxTokens: m.MaxTokens,
 	}}
 	if m.Wire != config.WireOpenAI {
 		return p

@@ -22,8 +22,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// TestTheLinesThatAProbeWouldSetAreRight examines a server as vLLM is one, about which the configuration says nothing, and
-// examines it again with the lines that it was told to set.
+// TestTheLinesThatAProbeWouldSetAreRight examines a server as vLLM is one, about which the configuration says nothing,
+// and examines it again with the lines that it was told to set.
 func TestTheLinesThatAProbeWouldSetAreRight(t *testing.T) {
 	srv := httptest.NewServer(&thinker{t: t, model: goodScript(t)})
 	defer srv.Close()
@@ -52,7 +52,8 @@ func TestTheLinesThatAProbeWouldSetAreRight(t *testing.T) {
 	if d := cmp.Diff(want, lines); d != "" || x.Verdict != probe.Works {
 		t.Errorf("%s\n%s\n%+v", d, x.Sentence(), x.Results)
 	}
-	if x = examine(entry + strings.Join(lines, "\n") + "\n"); len(x.Options) > 0 || x.Verdict != probe.Good || x.Window != 40960 {
+	if x = examine(entry + strings.Join(lines, "\n") + "\n"); len(x.Options) > 0 || x.Verdict != probe.Good ||
+		x.Window != 40960 {
 		t.Errorf("%+v\n%s\n%+v", x.Options, x.Sentence(), x.Results)
 	}
 }
@@ -77,8 +78,8 @@ func goodScript(t *testing.T) model.ChatModel {
 	return nil
 }
 
-// thinker serves a model by chat completions. It thinks unless the chat template is told not to, as vLLM documents it for
-// Qwen3, and lists its window as vLLM does.
+// thinker serves a model by chat completions. It thinks unless the chat template is told not to, as vLLM documents it
+// for Qwen3, and lists its window as vLLM does.
 type thinker struct {
 	t     *testing.T
 	model model.ChatModel
@@ -132,7 +133,8 @@ func said(role string, content json.RawMessage) message.Message {
 			text += p.Text
 		}
 	}
-	roles := map[string]message.Role{"user": message.Human, "assistant": message.AI, "tool": message.Tool, "system": message.System}
+	roles := map[string]message.Role{"user": message.Human, "assistant": message.AI, "tool": message.Tool,
+		"system": message.System}
 	return message.New(roles[role], text)
 }
 
@@ -156,6 +158,7 @@ func stream(w http.ResponseWriter, m *message.Message, reasoning string) {
 			"function": map[string]string{"name": c.Name, "arguments": string(c.Args)}}}}, "")
 	}
 	send(map[string]string{}, `,"finish_reason":"stop"`)
-	fmt.Fprint(w, "data: {\"id\":\"x\",\"model\":\"m\",\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1,\"total_tokens\":10,"+
-		"\"prompt_tokens_details\":{\"cached_tokens\":8}}}\n\ndata: [DONE]\n\n")
+	fmt.Fprint(w,
+		"data: {\"id\":\"x\",\"model\":\"m\",\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1,\"total_tokens\":10,"+
+			"\"prompt_tokens_details\":{\"cached_tokens\":8}}}\n\ndata: [DONE]\n\n")
 }

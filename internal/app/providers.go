@@ -42,7 +42,8 @@ func providerOf(p config.Provider, env config.Env) models.Provider {
 	}
 }
 
-// examplesOf are models of a vendor by the names that it has for them, the usual one first, then as the catalog has them.
+// examplesOf are models of a vendor by the names that it has for them, the usual one first, then as the catalog has
+// them.
 func examplesOf(p config.Provider) []string {
 	list := []string{}
 	if p.Model != "" {

@@ -17,8 +17,8 @@ import (
 // Other files there are the agent's.
 type kind struct{ folder, pattern string }
 
-// leavings are the outputs of commands, and the results of tools that were too long to be shown. Images that the model has
-// looked at are none of them: the conversation shows them as long as it is there.
+// leavings are the outputs of commands, and the results of tools that were too long to be shown. Images that the model
+// has looked at are none of them: the conversation shows them as long as it is there.
 func leavings(c config.ToolOutput) []kind {
 	list := []kind{{shell.LogFolder, shell.LogPattern}, {tooloutputbudget.DefaultFolder, tooloutputbudget.FilePattern}}
 	if own := (kind{sandbox.Outputs + "/" + c.StorageSubdir, tooloutputbudget.FilePattern}); own != list[1] {
@@ -27,8 +27,8 @@ func leavings(c config.ToolOutput) []kind {
 	return list
 }
 
-// prune removes the files of a kind that nothing was written to since before, and says how many files and bytes that were.
-// Nothing may be writing them.
+// prune removes the files of a kind that nothing was written to since before, and says how many files and bytes that
+// were. Nothing may be writing them.
 func (k kind) prune(files *sandbox.Files, before time.Time) (n int, bytes int64, err error) {
 	entries, err := files.ReadDir(k.folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -33,7 +33,8 @@ func TestOldResultsArePruned(t *testing.T) {
 		"outputs/report-0123456789ab.md":                       3 * time.Hour,
 	} {
 		p, at := filepath.Join(host, name), now.Add(-age)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("12345"), 0o600), os.Chtimes(p, at, at)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("12345"), 0o600),
+			os.Chtimes(p, at, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +46,8 @@ func TestOldResultsArePruned(t *testing.T) {
 	}
 	defer files.Close()
 	count, bytes := 0, int64(0)
-	for _, k := range append(leavings(config.ToolOutput{StorageSubdir: ".results"}), kind{sandbox.Outputs + "/nowhere", "*"}) {
+	for _, k := range append(leavings(config.ToolOutput{StorageSubdir: ".results"}),
+		kind{sandbox.Outputs + "/nowhere", "*"}) {
 		n, size, err := k.prune(files, now.Add(-time.Hour))
 		if count, bytes = count+n, bytes+size; err != nil {
 			t.Error(err)
@@ -64,7 +66,8 @@ func TestOldResultsArePruned(t *testing.T) {
 	want := []string{
 		"outputs/.tool-results/the-agents-own.txt", "outputs/.tool-results/web_fetch-ba9876543210.txt",
 		"outputs/.viewed-images/0123456789ab-0123456789ab.png", "outputs/report-0123456789ab.md",
-		"workspace/.tool-results/bash-dir.log/x", "workspace/.tool-results/bash-new.log", "workspace/.tool-results/notes.log",
+		"workspace/.tool-results/bash-dir.log/x", "workspace/.tool-results/bash-new.log",
+		"workspace/.tool-results/notes.log",
 	}
 	if diff := cmp.Diff(want, left); diff != "" || err != nil {
 		t.Error(diff, err)

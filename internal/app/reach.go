@@ -30,8 +30,8 @@ func (a App) Reach(ctx context.Context, o cli.Options, do func(*client.Client) e
 	return do(c)
 }
 
-// here has do work with the data folder: through the server that holds it, else with a gateway of this process, which holds
-// the folder meanwhile. To look it holds nothing, and works beside whoever does.
+// here has do work with the data folder: through the server that holds it, else with a gateway of this process, which
+// holds the folder meanwhile. To look it holds nothing, and works beside whoever does.
 func (a App) here(ctx context.Context, o cli.Options, do func(*client.Client) error) error {
 	cfg, dir, _, err := a.settings(o)
 	if err == nil && !o.Begin && !o.ReadOnly {
@@ -103,8 +103,8 @@ func (e *engine) atHand() http.Handler {
 	return mux
 }
 
-// ofServer are the named tokens of a server, which alone knows them: whether one of their sessions is over it finds out when
-// that is used.
+// ofServer are the named tokens of a server, which alone knows them: whether one of their sessions is over it finds out
+// when that is used.
 type ofServer struct{}
 
 // Required implements [gateway.Tokens].

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// quietTime is how long a configuration file must have stayed as it is, so that nobody is still writing it; quietTimeout is how
-	// long that is waited for.
+	// quietTime is how long a configuration file must have stayed as it is, so that nobody is still writing it;
+	// quietTimeout is how long that is waited for.
 	quietTime    = 100 * time.Millisecond
 	quietTimeout = 5 * time.Second
 )
@@ -28,8 +28,9 @@ const (
 // Reload implements cli.App.
 func (a App) Reload(ctx context.Context, o cli.Options) (notes, restart []string, err error) {
 	if serverOf(o) != "" {
-		return nil, nil, errors.New("a server elsewhere cannot be told to read its configuration: say pudu reload on its machine, " +
-			"with its --data, or send it SIGHUP")
+		return nil, nil,
+			errors.New("a server elsewhere cannot be told to read its configuration: say pudu reload on its machine, " +
+				"with its --data, or send it SIGHUP")
 	}
 	_, dir, _, err := a.settings(o)
 	if err != nil { // the server tells better what is wrong with its configuration
@@ -42,14 +43,16 @@ func (a App) Reload(ctx context.Context, o cli.Options) (notes, restart []string
 	}
 	c, err := client.Dial(ctx, client.Config{Dir: dir})
 	if err != nil {
-		return nil, nil, fmt.Errorf("no server listens in %s (one that works on a PostgreSQL does not: send it SIGHUP): %w", dir, err)
+		return nil, nil,
+			fmt.Errorf("no server listens in %s (one that works on a PostgreSQL does not: send it SIGHUP): %w", dir,
+				err)
 	}
 	defer c.Close()
 	return c.Reload(ctx)
 }
 
-// reload reads the configuration again, for the runs that begin from now on. One that is broken changes nothing. notes are warnings
-// about the new one, restart names what has changed and counts at the next start only.
+// reload reads the configuration again, for the runs that begin from now on. One that is broken changes nothing. notes
+// are warnings about the new one, restart names what has changed and counts at the next start only.
 func (e *engine) reload(ctx context.Context) (notes, restart []string, err error) {
 	e.reloading.Lock()
 	defer e.reloading.Unlock()
@@ -82,8 +85,8 @@ func (e *engine) reload(ctx context.Context) (notes, restart []string, err error
 	return slices.Concat(notes, next.notes), restart, nil
 }
 
-// quiet waits until nobody writes the file. An empty one is what a program that writes it anew leaves for a moment, or for good
-// if it was cut off.
+// quiet waits until nobody writes the file. An empty one is what a program that writes it anew leaves for a moment, or
+// for good if it was cut off.
 func quiet(ctx context.Context, path string) error {
 	if path == "" {
 		return nil

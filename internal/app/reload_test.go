@@ -42,7 +42,8 @@ func newConfigured(t *testing.T, v *vendor) *configured {
 }
 
 func (c *configured) text(model string, more ...string) string {
-	return "title: {enabled: false}\n" + strings.Join(more, "\n") + "\nmodels:\n  - {name: " + model + ", provider: openai, model: " + model +
+	return "title: {enabled: false}\n" + strings.Join(more, "\n") + "\nmodels:\n  - {name: " + model +
+		", provider: openai, model: " + model +
 		", api_key: k, base_url: \"" + c.url + "/v1\", use_responses_api: false}\n"
 }
 
@@ -115,12 +116,13 @@ func TestReloadRefuses(t *testing.T) {
 	before := e.now()
 	whole := c.text("two")
 	for want, text := range map[string]string{
-		"config.yaml:":       whole[:len(whole)-30],
-		"is empty":           " \n",
-		"log_level":          "log_level: loud\n" + whole,
-		"is no address":      "",
-		"no such file":       "",
-		"sandbox mount":      whole + "sandbox: {use: bubblewrap, mounts: [{host_path: /not/there, container_path: /mnt/x}]}\n",
+		"config.yaml:":  whole[:len(whole)-30],
+		"is empty":      " \n",
+		"log_level":     "log_level: loud\n" + whole,
+		"is no address": "",
+		"no such file":  "",
+		"sandbox mount": whole +
+			"sandbox: {use: bubblewrap, mounts: [{host_path: /not/there, container_path: /mnt/x}]}\n",
 		"postgres_url":       whole + "database: {backend: postgres}\n",
 		"still being writte": whole,
 	} {
@@ -250,7 +252,8 @@ func TestAServerReloads(t *testing.T) {
 		t.Errorf("%q at first", got)
 	}
 	c.write("two", "log_level: error")
-	if _, restart, err := (App{}).Reload(t.Context(), c.o); err != nil || !slices.Equal(restart, []string{"log_level"}) {
+	if _, restart, err := (App{}).Reload(t.Context(), c.o); err != nil ||
+		!slices.Equal(restart, []string{"log_level"}) {
 		t.Errorf("%q, %v", restart, err)
 	}
 	if got := models(); got != "two" {
@@ -271,7 +274,8 @@ func TestAServerReloads(t *testing.T) {
 	}
 	remote := c.o
 	remote.Config, remote.Data, remote.Server = "", "", at
-	if _, _, err := (App{}).Reload(t.Context(), remote); err == nil || !strings.Contains(err.Error(), "on its machine") {
+	if _, _, err := (App{}).Reload(t.Context(), remote); err == nil ||
+		!strings.Contains(err.Error(), "on its machine") {
 		t.Errorf("elsewhere: %v", err)
 	}
 }

@@ -35,9 +35,10 @@ func (e *engine) recorded(ctx context.Context, u access.User, thread, run string
 	return replay.Encode(r)
 }
 
-// Bench implements cli.App: an engine of its own in a new temporary folder, as the configuration wants it but for the model.
-// What it must tell a person goes to note.
-func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *replay.Player, note func(string)) (_ *replay.Bench, err error) {
+// Bench implements cli.App: an engine of its own in a new temporary folder, as the configuration wants it but for the
+// model. What it must tell a person goes to note.
+func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *replay.Player,
+	note func(string)) (_ *replay.Bench, err error) {
 	cfg, data, notes, err := a.settings(o)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,8 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 		return e.settle(s)
 	}
 	err = e.start(ctx, parts{
-		{"folder", func(context.Context) error { return walkable(dir) }, func(context.Context) error { return os.RemoveAll(dir) }},
+		{"folder", func(context.Context) error { return walkable(dir) },
+			func(context.Context) error { return os.RemoveAll(dir) }},
 		{"database", e.openOwnDatabase, e.closeDatabase},
 		{"program", e.begin, e.end},
 		{"outgoing", e.openOutgoing, e.closeOutgoing},
@@ -76,8 +78,9 @@ func (a App) Bench(ctx context.Context, o cli.Options, r *replay.Recording, p *r
 	}
 	owner := newOwner()
 	return &replay.Bench{
-		Manager: runs.NewManager(runs.Config{Store: e.store, Build: e.build, Owner: owner, Schema: e.schema, Now: r.Clock()}),
-		Store:   e.store, Owner: owner, User: access.Default(), Files: e.files, Close: e.close,
+		Manager: runs.NewManager(runs.Config{Store: e.store, Build: e.build, Owner: owner, Schema: e.schema,
+			Now: r.Clock()}),
+		Store: e.store, Owner: owner, User: access.Default(), Files: e.files, Close: e.close,
 	}, nil
 }
 
@@ -97,6 +100,7 @@ func (e *engine) openOwnDatabase(ctx context.Context) error {
 // quick is the configuration with nothing to wait for between the tries of a model call.
 func quick(cfg *config.Config) *config.Config {
 	c := *cfg
-	c.LLMCall.RetryBaseDelay, c.LLMCall.RetryCapDelay, c.LLMCall.BurstRetryBaseDelay = replayRetry, replayRetry, replayRetry
+	c.LLMCall.RetryBaseDelay, c.LLMCall.RetryCapDelay, c.LLMCall.BurstRetryBaseDelay = replayRetry, replayRetry,
+		replayRetry
 	return &c
 }

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "record the runs of testdata/replay anew")
 
-// TestRecordings runs the recorded runs of testdata/replay again: the real loop, chain, tools, sandbox and store must do
-// what they did. A new one comes from `pudu export THREAD --test`.
+// TestRecordings runs the recorded runs of testdata/replay again: the real loop, chain, tools, sandbox and store must
+// do what they did. A new one comes from `pudu export THREAD --test`.
 func TestRecordings(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "replay", "*.replay.yaml"))
 	if err != nil || len(files) < 2 {

@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// rewind gives a run that asks for it the files as they were where it goes on from: before the run in whose place it stands, or at
-// its checkpoint.
+// rewind gives a run that asks for it the files as they were where it goes on from: before the run in whose place it
+// stands, or at its checkpoint.
 func (e *engine) rewind(ctx context.Context, past *filehistory.Thread, job runs.Job) error {
 	about := job.Request.Replays()
 	if about.Files != runs.FilesThen || job.Run.Parent != "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/stream/follow"
 )
 
-// TestFilesOfThen: an edit, a run from an earlier checkpoint and a branch take the files of that moment along when they are asked to,
-// and what that has changed is undone as any change.
+// TestFilesOfThen: an edit, a run from an earlier checkpoint and a branch take the files of that moment along when they
+// are asked to, and what that has changed is undone as any change.
 func TestFilesOfThen(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "m.yaml")
@@ -28,7 +28,8 @@ func TestFilesOfThen(t *testing.T) {
 	if err := os.WriteFile(script, []byte("dialogues:\n"+dialogues.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := engineOf(t, &vendor{}, "title: {enabled: false}\nmodels: [{name: m, provider: scripted, model: m, script: "+script+"}]\n")
+	e := engineOf(t, &vendor{}, "title: {enabled: false}\nmodels: [{name: m, provider: scripted, model: m, script: "+
+		script+"}]\n")
 	e.hub = follow.New(follow.Config{Store: e.store})
 	g := gateway.New(e.gatewayConfig(e.session(nil), config.Server{}))
 	call := func(method, path, body string, out any) {
@@ -57,7 +58,8 @@ func TestFilesOfThen(t *testing.T) {
 	}
 	say := func(words, more string) {
 		t.Helper()
-		call("POST", "/threads/t/runs/wait", `{"input":{"messages":[{"type":"human","content":"`+words+`"}]}`+more+`}`, &ran)
+		call("POST", "/threads/t/runs/wait", `{"input":{"messages":[{"type":"human","content":"`+words+`"}]}`+more+`}`,
+			&ran)
 	}
 	call("POST", "/threads", `{"thread_id":"t"}`, &ran)
 	say("one", "")
@@ -73,8 +75,10 @@ func TestFilesOfThen(t *testing.T) {
 	var prepared struct {
 		Input, Checkpoint, Metadata json.RawMessage
 	}
-	call("POST", "/threads/t/runs/edit-regenerate/prepare", `{"human_message_id":"`+question+`","replacement_text":"three","files":"then"}`, &prepared)
-	call("POST", "/threads/t/runs/wait", fmt.Sprintf(`{"input":%s,"checkpoint":%s,"metadata":%s}`, prepared.Input, prepared.Checkpoint, prepared.Metadata), &ran)
+	call("POST", "/threads/t/runs/edit-regenerate/prepare", `{"human_message_id":"`+question+
+		`","replacement_text":"three","files":"then"}`, &prepared)
+	call("POST", "/threads/t/runs/wait", fmt.Sprintf(`{"input":%s,"checkpoint":%s,"metadata":%s}`, prepared.Input,
+		prepared.Checkpoint, prepared.Metadata), &ran)
 	has("t", "one three")
 
 	say("hello", `,"checkpoint_id":"`+at.ID+`","metadata":{"replay_files":"then"}`)

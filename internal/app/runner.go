@@ -34,7 +34,8 @@ type runner struct {
 var _ cli.Runner = runner{}
 
 // Run implements cli.Runner.
-func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), _ func(string)) (runs.Outcome, error) {
+func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event),
+	_ func(string)) (runs.Outcome, error) {
 	if err := r.engine.answers(req); err != nil {
 		return runs.Outcome{}, err
 	}
@@ -48,7 +49,8 @@ func (r runner) Run(ctx context.Context, req runs.Request, uploads map[string][]
 		return runs.Outcome{}, fmt.Errorf("thread %s: %w: pudu threads restore %[1]s", t.ID, store.ErrTrashed)
 	}
 	for name, content := range uploads {
-		if err := r.engine.upload(ctx, r.user, req.ThreadID, name, bytes.NewReader(content), int64(len(content))); err != nil {
+		if err := r.engine.upload(ctx, r.user, req.ThreadID, name, bytes.NewReader(content),
+			int64(len(content))); err != nil {
 			return runs.Outcome{}, fmt.Errorf("copy %s to the uploads: %w", name, err)
 		}
 	}
@@ -85,8 +87,10 @@ func (r runner) TakeBack(ctx context.Context, threadID, id string) error {
 // errLeft ends the following of a run whose owner has died meanwhile.
 var errLeft = errors.New("the run was left by its owner")
 
-// Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process die.
-func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome, error) {
+// Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process
+// die.
+func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome,
+	error) {
 	m := r.engine.manager
 	req, err := runs.RequestOf(run)
 	if err != nil {
@@ -114,9 +118,10 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 	}
 }
 
-// follow shows the events of a run that another process works on, from the one behind after on, until it has ended, or with
-// errLeft until nobody works on it any more.
-func (r runner) follow(ctx context.Context, run store.Run, after event.ID, show func(event.Event)) (runs.Outcome, error) {
+// follow shows the events of a run that another process works on, from the one behind after on, until it has ended, or
+// with errLeft until nobody works on it any more.
+func (r runner) follow(ctx context.Context, run store.Run, after event.ID, show func(event.Event)) (runs.Outcome,
+	error) {
 	watched, stop := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {

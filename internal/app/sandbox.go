@@ -35,8 +35,8 @@ func sandboxLimits(cfg *config.Config) sandbox.Limits {
 	return sandbox.Limits{Processes: l.Processes, Memory: int64(l.Memory), Tmp: int64(l.Tmp), Disk: int64(l.Disk)}
 }
 
-// openSandbox makes the configured provider, unless own is one, and probes it. What cannot isolate is not used: then code tools
-// are off.
+// openSandbox makes the configured provider, unless own is one, and probes it. What cannot isolate is not used: then
+// code tools are off.
 func openSandbox(ctx context.Context, cfg *config.Config, own sandbox.Provider) box {
 	b := box{limits: sandboxLimits(cfg)}
 	switch use := cfg.Sandbox.Provider; {
@@ -104,7 +104,8 @@ func (b box) check(ctx context.Context) error {
 	if b.off != "" {
 		return errors.New(b.off)
 	}
-	out, res, err := b.ask(ctx, "doctor", "echo $((6*7)); cat /etc/shadow /proc/1/environ 2>/dev/null | tr '\\0' '\\n' | grep -c .")
+	out, res, err := b.ask(ctx, "doctor",
+		"echo $((6*7)); cat /etc/shadow /proc/1/environ 2>/dev/null | tr '\\0' '\\n' | grep -c .")
 	if err != nil {
 		return err
 	}
@@ -122,10 +123,12 @@ func (b box) ask(ctx context.Context, id, script string) (string, sandbox.Result
 	}
 	defer os.RemoveAll(dir)
 	work := filepath.Join(dir, "workspace")
-	if err := errors.Join(os.Mkdir(work, 0o755), os.Chmod(dir, 0o755)); err != nil { // the sandbox of root runs as another user
+	// the sandbox of root runs as another user
+	if err := errors.Join(os.Mkdir(work, 0o755), os.Chmod(dir, 0o755)); err != nil {
 		return "", sandbox.Result{}, err
 	}
-	box, err := b.provider.Open(ctx, sandbox.Spec{ID: id, Mounts: []sandbox.Mount{{Host: work, Path: sandbox.Workspace}}})
+	box, err := b.provider.Open(ctx,
+		sandbox.Spec{ID: id, Mounts: []sandbox.Mount{{Host: work, Path: sandbox.Workspace}}})
 	if err != nil {
 		return "", sandbox.Result{}, err
 	}

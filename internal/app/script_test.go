@@ -47,7 +47,8 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfile": waitFile, "waitrun": waitRun, "sql": runSQL, "mail": readMail},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfile": waitFile, "waitrun": waitRun, "sql": runSQL, "mail": readMail},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
@@ -76,9 +77,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// commandPrograms makes a folder with a program pudu: what works concurrently (run, serve) is the program of these tests, with
-// the race detector if they have it; every other command is the program as users have it. The scripts start more than a
-// thousand, and one that looks for races takes a tenth of a second to start.
+// commandPrograms makes a folder with a program pudu: what works concurrently (run, serve) is the program of these
+// tests, with the race detector if they have it; every other command is the program as users have it. The scripts start
+// more than a thousand, and one that looks for races takes a tenth of a second to start.
 func commandPrograms(t *testing.T) (string, error) {
 	dir := t.TempDir()
 	tests, err := exec.LookPath("pudu")
@@ -86,7 +87,8 @@ func commandPrograms(t *testing.T) (string, error) {
 		return "", err
 	}
 	plain := filepath.Join(dir, "plain", "pudu")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w -X main.version=test", "-o", plain, "github.com/pudu-ai/pudu/cmd/pudu")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w -X main.version=test", "-o", plain,
+		"github.com/pudu-ai/pudu/cmd/pudu")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build pudu: %w\n%s", err, out)

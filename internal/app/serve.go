@@ -28,7 +28,8 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	return cli.Told(err)
 }
 
-func (a App) serve(ctx context.Context, o cli.Options, hangups <-chan os.Signal, ready func(*cli.Session)) (asJSON bool, err error) {
+func (a App) serve(ctx context.Context, o cli.Options, hangups <-chan os.Signal, ready func(*cli.Session)) (asJSON bool,
+	err error) {
 	asJSON = fromEnv("PUDU_LOG_FORMAT") == "json" // known before the configuration is
 	cfg, dir, notes, err := a.settings(o)
 	if err != nil {
@@ -58,9 +59,9 @@ func (a App) serve(ctx context.Context, o cli.Options, hangups <-chan os.Signal,
 	return server.JSONLog, e.serve(ctx, server, notes, ready)
 }
 
-// ballast is how many bytes a server holds without ever touching them, so that they take no memory. The collector counts
-// them, and lets as much garbage come together before it works: with the few megabytes that are in use in a server that
-// has little to do it would else work all the time.
+// ballast is how many bytes a server holds without ever touching them, so that they take no memory. The collector
+// counts them, and lets as much garbage come together before it works: with the few megabytes that are in use in a
+// server that has little to do it would else work all the time.
 const ballast = 64 << 20
 
 // serve goes on with unfinished runs and listens, for pudu run too, until ctx ends.

@@ -13,7 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// settings are what the configuration says to the runs that begin. They never change: a run keeps those that it began with.
+// settings are what the configuration says to the runs that begin. They never change: a run keeps those that it began
+// with.
 type settings struct {
 	cfg    *config.Config // with the models that were added
 	base   *config.Config // without them
@@ -37,7 +38,8 @@ func (e *engine) configure(ctx context.Context) error {
 	return e.settle(s)
 }
 
-// outline makes settings of what costs nothing to know, for commands. Those that need the model of runs ask for [engine.fresh] ones.
+// outline makes settings of what costs nothing to know, for commands. Those that need the model of runs ask for
+// [engine.fresh] ones.
 func (e *engine) outline(ctx context.Context) error {
 	e.stale.Store(true)
 	kept, _ := e.added.Load(ctx) // what keeps it from being read is said to those who need it
@@ -65,7 +67,8 @@ func (e *engine) settingsFor(ctx context.Context, cfg *config.Config) (*settings
 	m, err := e.own.chooseModel(ctx, all, e.options.Model, e.box.demo())
 	if e.commands { // they may be what is to make it one that can be used
 		m.missing = cmp.Or(m.missing, err)
-		return &settings{cfg: all, base: cfg, added: kept, model: m, models: newModelSet(all, m, e.box.demo(), nil, e.log)}, nil
+		return &settings{cfg: all, base: cfg, added: kept, model: m,
+			models: newModelSet(all, m, e.box.demo(), nil, e.log)}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +83,8 @@ func (e *engine) settingsFor(ctx context.Context, cfg *config.Config) (*settings
 func (e *engine) newSettings(cfg *config.Config, m chosen, observe lead.CallObserver) (s *settings, err error) {
 	s = &settings{cfg: cfg, model: m, models: newModelSet(cfg, m, e.box.demo(), observe, e.log)}
 	if len(m.unread) > 0 {
-		s.notes = []string{fmt.Sprintf("model %s: %s is read but has no effect", m.model.Name(), strings.Join(m.unread, ", "))}
+		s.notes = []string{fmt.Sprintf("model %s: %s is read but has no effect", m.model.Name(),
+			strings.Join(m.unread, ", "))}
 	}
 	if s.mounts, err = configuredMounts(cfg, e.options.Mounts); err != nil {
 		return nil, err

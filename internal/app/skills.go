@@ -52,6 +52,7 @@ func (s *modelSet) review(ctx context.Context, name, system, text string) (strin
 		return "", skills.ErrNoModel
 	}
 	m := lead.Aside(s.cfg.LLMCall, g.asked(), s.fallbacks(g.entry))
-	answer, err := model.Collect(m.Stream(ctx, &model.Request{System: system, Messages: []message.Message{message.New(message.Human, text)}}))
+	answer, err := model.Collect(m.Stream(ctx,
+		&model.Request{System: system, Messages: []message.Message{message.New(message.Human, text)}}))
 	return answer.Text(), err
 }

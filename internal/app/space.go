@@ -18,9 +18,10 @@ import (
 // reapTimeout bounds the wait for processes of a killed server. It takes milliseconds.
 const reapTimeout = 5 * time.Second
 
-// space opens the place of a run's thread. Nothing of an earlier process works in it any more: no command still runs, and,
-// when the run was taken over, no half-written file is left.
-func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Mount) (*pool.Space, *filehistory.Thread, error) {
+// space opens the place of a run's thread. Nothing of an earlier process works in it any more: no command still runs,
+// and, when the run was taken over, no half-written file is left.
+func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Mount) (*pool.Space, *filehistory.Thread,
+	error) {
 	if err := e.reap(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -91,8 +92,8 @@ func (e *engine) files(ctx context.Context, user access.User, threadID string) (
 	return e.open(place, slices.Concat(e.now().mounts, folder))
 }
 
-// beside opens the files of a thread to look at, beside who works with them. One that has none yet has its folders, empty, which
-// are not made by that.
+// beside opens the files of a thread to look at, beside who works with them. One that has none yet has its folders,
+// empty, which are not made by that.
 func beside(place userdata.Space) (*sandbox.Files, error) {
 	files, err := place.Open(true)
 	if err == nil && files == nil {

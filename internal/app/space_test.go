@@ -26,7 +26,8 @@ import (
 // boxed is what spaces need, with real sandboxes.
 func boxed(t *testing.T) *engine {
 	t.Helper()
-	e := &engine{dir: t.TempDir(), history: filehistory.New(filehistory.Config{}), box: openSandbox(t.Context(), config.Default(), nil)}
+	e := &engine{dir: t.TempDir(), history: filehistory.New(filehistory.Config{}),
+		box: openSandbox(t.Context(), config.Default(), nil)}
 	if e.box.off != "" {
 		machinetest.Cannot(t, "no sandbox: "+e.box.off)
 	}
@@ -38,8 +39,8 @@ func boxed(t *testing.T) *engine {
 	return e
 }
 
-// leave has a run leave a secret, in its thread's files and in its sandbox alone; it returns what others had left there, and the
-// sandbox. The run lasts until the test ends, or is over if it shall park.
+// leave has a run leave a secret, in its thread's files and in its sandbox alone; it returns what others had left
+// there, and the sandbox. The run lasts until the test ends, or is over if it shall park.
 func leave(t *testing.T, e *engine, run store.Run, park bool) (found, instance string) {
 	t.Helper()
 	space, _, err := e.space(t.Context(), run, nil)
@@ -53,7 +54,8 @@ func leave(t *testing.T, e *engine, run store.Run, park bool) (found, instance s
 	}
 	var out strings.Builder
 	secret := run.UserID + "/" + run.ThreadID
-	script := "cat /mnt/user-data/outputs/secret /tmp/secret 2>/dev/null; echo " + secret + " | tee /mnt/user-data/outputs/secret > /tmp/secret"
+	script := "cat /mnt/user-data/outputs/secret /tmp/secret 2>/dev/null; echo " + secret +
+		" | tee /mnt/user-data/outputs/secret > /tmp/secret"
 	if res, err := box.Run(t.Context(), sandbox.Command{Script: script, Stdout: &out}); err != nil || res.Exit != 0 {
 		t.Fatal(secret, res, err)
 	}
@@ -66,18 +68,20 @@ func leave(t *testing.T, e *engine, run store.Run, park bool) (found, instance s
 	return out.String(), sandbox.InstanceOf(box)
 }
 
-// TestUsersDoNotMeet: two users whose threads have one id, and a user's two threads, share no file and no sandbox, whether it is
-// in use or waits in the pool. Each finds its own again.
+// TestUsersDoNotMeet: two users whose threads have one id, and a user's two threads, share no file and no sandbox,
+// whether it is in use or waits in the pool. Each finds its own again.
 func TestUsersDoNotMeet(t *testing.T) {
 	for _, park := range []bool{false, true} {
 		e := boxed(t)
 		mine := map[string]string{}
 		for round := range 2 {
-			for _, run := range []store.Run{{UserID: "default", ThreadID: "t"}, {UserID: "bob", ThreadID: "t"}, {UserID: "bob", ThreadID: "u"}} {
+			for _, run := range []store.Run{{UserID: "default", ThreadID: "t"}, {UserID: "bob", ThreadID: "t"},
+				{UserID: "bob", ThreadID: "u"}} {
 				who := run.UserID + "/" + run.ThreadID
 				found, instance := leave(t, e, run, park)
 				if want := strings.Repeat(who+"\n", 2*round); found != want || cmp.Or(mine[who], instance) != instance {
-					t.Errorf("parked %v: %s finds %q in sandbox %s, its own is %s", park, who, found, instance, mine[who])
+					t.Errorf("parked %v: %s finds %q in sandbox %s, its own is %s", park, who, found, instance,
+						mine[who])
 				}
 				mine[who] = instance
 			}
@@ -108,7 +112,8 @@ func TestFilesOfHiddenThread(t *testing.T) {
 	ctx, now, e := t.Context(), time.Now(), filed(t)
 	st, bob := e.store, access.FromRow("bob")
 	run, err := st.For(bob).Admit(ctx, store.Admission{
-		Run:    store.Run{ID: "run", ThreadID: "t", Owner: "node", Request: []byte(`{}`), CreatedAt: now, UpdatedAt: now},
+		Run: store.Run{ID: "run", ThreadID: "t", Owner: "node", Request: []byte(`{}`), CreatedAt: now,
+			UpdatedAt: now},
 		Thread: store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now},
 	})
 	if err != nil {
@@ -119,7 +124,8 @@ func TestFilesOfHiddenThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = st.System().AdmitChild(ctx, fence, store.Admission{
-		Run:    store.Run{ID: "child", ThreadID: "hidden", Key: "k", Request: []byte(`{}`), CreatedAt: now, UpdatedAt: now},
+		Run: store.Run{ID: "child", ThreadID: "hidden", Key: "k", Request: []byte(`{}`), CreatedAt: now,
+			UpdatedAt: now},
 		Thread: store.Thread{CreatedAt: now, UpdatedAt: now},
 		Begin:  &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}},
 	})
@@ -145,7 +151,8 @@ func TestFilesOfHiddenThread(t *testing.T) {
 	}
 }
 
-// TestRemovedThreadLeavesNothing: a new thread of the id of one that was removed finds neither its files nor its sandbox.
+// TestRemovedThreadLeavesNothing: a new thread of the id of one that was removed finds neither its files nor its
+// sandbox.
 func TestRemovedThreadLeavesNothing(t *testing.T) {
 	e := boxed(t)
 	var err error
@@ -155,7 +162,8 @@ func TestRemovedThreadLeavesNothing(t *testing.T) {
 	t.Cleanup(func() { e.store.Close() })
 	bob := access.FromRow("bob")
 	for range 2 {
-		if err := e.store.For(bob).CreateThread(t.Context(), store.Thread{ID: "t", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+		if err := e.store.For(bob).
+			CreateThread(t.Context(), store.Thread{ID: "t", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		if found, _ := leave(t, e, store.Run{UserID: "bob", ThreadID: "t"}, true); found != "" {
@@ -176,7 +184,8 @@ func occupied(t *testing.T) (store.Store, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	for _, th := range []store.Thread{{ID: "t", UserID: "bob"}, {ID: "u", UserID: "bob"}, {ID: "v", UserID: "default"}, {ID: "..", UserID: "bob"}} {
+	for _, th := range []store.Thread{{ID: "t", UserID: "bob"}, {ID: "u", UserID: "bob"}, {ID: "v", UserID: "default"},
+		{ID: "..", UserID: "bob"}} {
 		th.CreatedAt, th.UpdatedAt = time.Now(), time.Now()
 		if err := st.For(access.FromRow(th.UserID)).CreateThread(t.Context(), th); err != nil {
 			t.Fatal(err)
@@ -213,7 +222,8 @@ func TestRemoveThread(t *testing.T) {
 			t.Fatal(id, err)
 		}
 	}
-	if got, want := foldersIn(t, dir), []string{"users/bob/threads/u", "users/default/threads/t", "users/default/threads/v"}; !slices.Equal(got, want) {
+	if got, want := foldersIn(t, dir), []string{"users/bob/threads/u", "users/default/threads/t",
+		"users/default/threads/v"}; !slices.Equal(got, want) {
 		t.Errorf("left is %q", got)
 	}
 	if err := removeThread(t.Context(), st.For(bob), userdata.New(dir), "t", drop); err == nil {
@@ -234,7 +244,8 @@ func TestCollectLooksForTheUsersThread(t *testing.T) {
 	if want := []string{"users/default/threads/t"}; !slices.Equal(c.out.Folders, want) {
 		t.Errorf("collected %q", c.out.Folders)
 	}
-	if got, want := foldersIn(t, dir), []string{"users/bob/threads/t", "users/bob/threads/u", "users/default/threads/v"}; !slices.Equal(got, want) {
+	if got, want := foldersIn(t, dir), []string{"users/bob/threads/t", "users/bob/threads/u",
+		"users/default/threads/v"}; !slices.Equal(got, want) {
 		t.Errorf("left is %q", got)
 	}
 }

@@ -24,7 +24,8 @@ import (
 
 // openStore opens the database: SQLite in the data folder, or the PostgreSQL that was named. For reading only, one that
 // is not there yet is fs.ErrNotExist.
-func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string, readOnly bool) (database.Store, error) {
+func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string, readOnly bool) (database.Store,
+	error) {
 	b, err := cfg.ChooseDatabase(o.Database)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 	st, err := sqlstore.Open(ctx, sqlstore.Config{
 		Dir: dir, ReadOnly: readOnly, URL: b.URL.Reveal(), Schema: b.Schema, Pool: b.PoolSize,
 		Recycle: time.Duration(max(b.PoolRecycle, 0)) * time.Second, Timeout: b.CommandTimeout, Features: feature.All(),
-		After: []store.After{runs.After, search.After, memory.After(cfg.Memory)}, Changed: []store.Changed{search.Changed},
+		After:   []store.After{runs.After, search.After, memory.After(cfg.Memory)},
+		Changed: []store.Changed{search.Changed},
 	})
 	if readOnly && errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
@@ -61,7 +63,8 @@ func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir strin
 // hasFile is fs.ErrNotExist if a data folder has no database yet.
 func hasFile(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("data folder %s: %w; nothing was done there yet, or another one must be named with --data", dir, fs.ErrNotExist)
+		return fmt.Errorf("data folder %s: %w; nothing was done there yet, or another one must be named with --data",
+			dir, fs.ErrNotExist)
 	}
 	return nil
 }

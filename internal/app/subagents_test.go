@@ -15,7 +15,8 @@ import (
 func TestSkillsWithin(t *testing.T) {
 	for _, tt := range []struct{ own, given, want []string }{
 		{nil, nil, nil}, {nil, []string{"a"}, []string{"a"}}, {[]string{"a"}, nil, []string{"a"}},
-		{[]string{"a", "b"}, []string{"b", "c"}, []string{"b"}}, {[]string{}, []string{"a"}, []string{}}, {[]string{"a"}, []string{}, []string{}},
+		{[]string{"a", "b"}, []string{"b", "c"}, []string{"b"}}, {[]string{}, []string{"a"}, []string{}},
+		{[]string{"a"}, []string{}, []string{}},
 	} {
 		if got := skillsWithin(tt.own, tt.given); !slices.Equal(got, tt.want) || (got == nil) != (tt.want == nil) {
 			t.Errorf("%q within %q: %q", tt.own, tt.given, got)
@@ -23,8 +24,8 @@ func TestSkillsWithin(t *testing.T) {
 	}
 }
 
-// TestHostile52Depth is item 52 of the list of hostile inputs, with that of [subagentlimit]: however it is asked for, a run below so
-// many others gives no task, nor does one whose kind may not.
+// TestHostile52Depth is item 52 of the list of hostile inputs, with that of [subagentlimit]: however it is asked for, a
+// run below so many others gives no task, nor does one whose kind may not.
 func TestHostile52Depth(t *testing.T) {
 	cfg := config.Default()
 	cfg.Subagents.MaxDepth = 3
@@ -37,8 +38,9 @@ func TestHostile52Depth(t *testing.T) {
 		depth int
 		gives bool
 	}{
-		{"", 0, true}, {"split", 1, true}, {"split", 2, true}, {"split", 3, false}, {"split", 4, false}, {"split", 1 << 30, false},
-		{config.GeneralPurpose, 2, true}, {config.GeneralPurpose, 3, false}, {"leaf", 1, false}, {config.BashAgent, 1, false},
+		{"", 0, true}, {"split", 1, true}, {"split", 2, true}, {"split", 3, false}, {"split", 4, false},
+		{"split", 1 << 30, false}, {config.GeneralPurpose, 2, true}, {config.GeneralPurpose, 3, false},
+		{"leaf", 1, false}, {config.BashAgent, 1, false},
 	} {
 		job := runs.Job{Run: store.Run{Depth: tt.depth}, Children: &runs.Children{}}
 		if tt.kind != "" {

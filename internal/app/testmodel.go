@@ -14,7 +14,8 @@ import (
 )
 
 // errTests refuses one test more.
-var errTests = fmt.Errorf("%w: %d models are being tested; try again when one of them is done", models.ErrBusy, testsAtOnce)
+var errTests = fmt.Errorf("%w: %d models are being tested; try again when one of them is done", models.ErrBusy,
+	testsAtOnce)
 
 // Test makes a test of a model, which has to be called.
 func (k *keeper) Test(ctx context.Context, t models.Trial) (probe.Test, error) {
@@ -79,7 +80,8 @@ func examine(ctx context.Context, c chosen, first bool, done func(probe.Result))
 	return x
 }
 
-// clientOf is the client of a model's server: of one that somebody has added it looks at each address. Nil is the usual one.
+// clientOf is the client of a model's server: of one that somebody has added it looks at each address. Nil is the usual
+// one.
 func clientOf(m config.Model) *http.Client {
 	if !m.Given {
 		return nil

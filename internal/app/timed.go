@@ -12,8 +12,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// timed is a model whose calls may take only so long, from the request to the last chunk: the key "timeout" of its entry.
-// Silence within a call is bounded by the provider.
+// timed is a model whose calls may take only so long, from the request to the last chunk: the key "timeout" of its
+// entry. Silence within a call is bounded by the provider.
 type timed struct {
 	model.ChatModel
 

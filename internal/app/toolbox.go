@@ -24,8 +24,9 @@ const (
 // newToolbox is the toolbox of a data folder.
 func newToolbox(cfg *config.Config, dir string, log *slog.Logger) *toolbox.Box {
 	return toolbox.New(toolbox.Config{
-		Dir: filepath.Join(dir, toolboxDir), Index: cmp.Or(cfg.Env.Get("PUDU_TOOLBOX_INDEX"), cfg.Sandbox.ToolboxIndex), Log: log,
-		HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: maxIndexAnswer, Redirects: maxRedirects}),
+		Dir: filepath.Join(dir, toolboxDir), Index: cmp.Or(cfg.Env.Get("PUDU_TOOLBOX_INDEX"), cfg.Sandbox.ToolboxIndex),
+		Log: log, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: maxIndexAnswer,
+			Redirects: maxRedirects}),
 	})
 }
 

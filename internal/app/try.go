@@ -9,8 +9,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
-// examples are commands that try a server, for another terminal of its machine. They can be typed as they are, in any folder;
-// where the server asks for a token, PUDU_TOKEN must hold it.
+// examples are commands that try a server, for another terminal of its machine. They can be typed as they are, in any
+// folder; where the server asks for a token, PUDU_TOKEN must hold it.
 func (e *engine) examples(address string, token bool) []string {
 	m := e.now().model
 	demo, task, header, key := "", `"Write a haiku about small deer into deer.md"`, "", ""
@@ -26,14 +26,17 @@ func (e *engine) examples(address string, token bool) []string {
 	order := `{"assistant_id":"lead_agent","input":{"messages":"hello"}` + demo
 	return []string{
 		programName() + " run" + e.whereabouts(address) + " " + task,
-		fmt.Sprintf(`curl -N %s/runs/stream%s -H 'Content-Type: application/json' -d '%s,"stream_mode":"messages-tuple"}'`, address, header, order),
+		fmt.Sprintf(`curl -N %s/runs/stream%s -H 'Content-Type: application/json' -d '%s,`+
+			`"stream_mode":"messages-tuple"}'`, address, header, order),
 		"python3 -m venv /tmp/langgraph && /tmp/langgraph/bin/pip install -q langgraph-sdk",
-		fmt.Sprintf(`/tmp/langgraph/bin/python -c 'import os; from langgraph_sdk import get_sync_client as c; print(c(url="%s"%s).runs.wait(None, **%s}))'`,
+		fmt.Sprintf(`/tmp/langgraph/bin/python -c 'import os; from langgraph_sdk import get_sync_client as c; `+
+			`print(c(url="%s"%s).runs.wait(None, **%s}))'`,
 			address, key, order),
 	}
 }
 
-// whereabouts are the flags by which pudu run finds the server: none if that holds the folder that is chosen without flags.
+// whereabouts are the flags by which pudu run finds the server: none if that holds the folder that is chosen without
+// flags.
 func (e *engine) whereabouts(address string) string {
 	if e.shared { // it listens at no socket
 		return " --server " + address

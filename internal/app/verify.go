@@ -42,16 +42,19 @@ func (a App) checkStore(ctx context.Context, cfg *config.Config, st store.Store,
 		err = st.System().Verify(ctx, schema, store.Visitor{Problem: i.problem, Head: i.head})
 	}
 	if err != nil {
-		report(failed("store", err, "restore a backup into another folder (pudu restore --data DIR FILE), or check the disk"))
+		report(failed("store", err, "restore a backup into another folder (pudu restore --data DIR FILE), or check "+
+			"the disk"))
 		return
 	}
 	if more := i.damages + i.remarks - shownProblems; more > 0 {
-		report(cli.Check{Name: "store", OK: i.damages == 0, Warning: i.damages == 0, Detail: fmt.Sprintf("and %d more", more)})
+		report(cli.Check{Name: "store", OK: i.damages == 0, Warning: i.damages == 0,
+			Detail: fmt.Sprintf("and %d more", more)})
 	}
 	if i.damages == 0 {
 		report(cli.Check{
 			Name: "store", OK: true,
-			Detail: fmt.Sprintf("%s replayed, with %s that they name", cli.Count(i.threads, "thread"), cli.Count(i.files, "file")),
+			Detail: fmt.Sprintf("%s replayed, with %s that they name", cli.Count(i.threads, "thread"),
+				cli.Count(i.files, "file")),
 		})
 	}
 }
@@ -107,8 +110,8 @@ func (i *inspection) head(t store.Thread, st state.State) error {
 	for _, name := range names {
 		if i.missing(files, name) {
 			i.tell(cli.Check{
-				Name: "store", OK: true, Warning: true, Detail: fmt.Sprintf("thread %s: the file %s is not there", t.ID, name),
-				Remedy: "the agent may have removed it; if not, a backup has it",
+				Name: "store", OK: true, Warning: true, Detail: fmt.Sprintf("thread %s: the file %s is not there", t.ID,
+					name), Remedy: "the agent may have removed it; if not, a backup has it",
 			})
 			continue
 		}
@@ -125,7 +128,8 @@ func (i *inspection) missing(files *sandbox.Files, name string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, sandbox.ErrOutside)
 }
 
-// namedFiles are the files in the thread's own folders that its state tells of: what was uploaded, presented and looked at.
+// namedFiles are the files in the thread's own folders that its state tells of: what was uploaded, presented and looked
+// at.
 func namedFiles(st state.State) []string {
 	names := make(map[string]bool)
 	for _, name := range threadstate.Artifacts.Get(st) {
@@ -146,7 +150,8 @@ func namedFiles(st state.State) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// uploadsOf are the paths in a human message's additional_kwargs.files. What clients wrote there otherwise is no file of ours.
+// uploadsOf are the paths in a human message's additional_kwargs.files. What clients wrote there otherwise is no file
+// of ours.
 func uploadsOf(m message.Message) (names []string) {
 	var files []struct {
 		Path string `json:"path"`

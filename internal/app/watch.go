@@ -25,7 +25,8 @@ import (
 // maxCause bounds what a line of the log says about an error, in bytes.
 const maxCause = 500
 
-// watch tells operators what the runs of this process do: a line in the log for what they may have to act on, and figures.
+// watch tells operators what the runs of this process do: a line in the log for what they may have to act on, and
+// figures.
 type watch struct {
 	log     *slog.Logger // what people see of a run in a terminal needs no log: only a server has one
 	metrics *metrics.Metrics
@@ -60,7 +61,8 @@ func (a *attempt) add(currency string, cost float64) {
 // about puts what a run's lines of the log name into the context.
 func about(ctx context.Context, job runs.Job) context.Context {
 	return logctx.With(ctx, logctx.IDs{
-		Request: job.Request.RequestID, Token: job.Request.Token, Run: job.Run.ID, Thread: job.Run.ThreadID, User: job.Run.UserID,
+		Request: job.Request.RequestID, Token: job.Request.Token, Run: job.Run.ID, Thread: job.Run.ThreadID,
+		User: job.Run.UserID,
 	})
 }
 
@@ -171,7 +173,8 @@ var _ agent.ToolCallWrapper = toolWatch{}
 func (toolWatch) Name() string { return "ToolMetricsMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (w toolWatch) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (w toolWatch) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	begun := time.Now()
 	res, err := next(ctx, req)
 	w.metrics.ToolCalled(cmp.Or(req.Spec.Name, "unknown"), outcomeOf(ctx, res, err), time.Since(begun))

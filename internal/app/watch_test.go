@@ -77,12 +77,14 @@ func TestTheLogTellsOfARun(t *testing.T) {
 	if err != nil || out.Run.Status != event.StatusSuccess {
 		t.Fatalf("%+v, %v", out.Run, err)
 	}
-	ids := map[string]any{"request": "r-1", "token": "ci", "run": out.Run.ID, "thread": "t", "user": access.Default().ID()}
+	ids := map[string]any{"request": "r-1", "token": "ci", "run": out.Run.ID, "thread": "t", "user": access.Default().
+		ID()}
 	for msg, want := range map[string]map[string]any{
 		"run started":       {"level": "INFO", "attempt": 1.0},
 		"model call failed": {"level": "WARN", "model": "main", "class": "busy", "status": 503.0},
 		"run ended": {
-			"level": "INFO", "status": event.StatusSuccess, "tokens": 11.0, "input_tokens": 10.0, "output_tokens": 1.0, "cost_usd": 0.015,
+			"level": "INFO", "status": event.StatusSuccess, "tokens": 11.0, "input_tokens": 10.0, "output_tokens": 1.0,
+			"cost_usd": 0.015,
 		},
 	} {
 		lines := log.lines(t, msg)
@@ -98,9 +100,10 @@ func TestTheLogTellsOfARun(t *testing.T) {
 	w := httptest.NewRecorder()
 	e.watch.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
-		`pudu_model_calls_total{model="main"} 2`, `pudu_model_errors_total{class="busy",model="main"} 2`, `pudu_model_calls_total{model="spare"} 1`,
-		`pudu_model_tokens_total{kind="input",model="spare"} 10`, `pudu_model_cost_total{currency="USD",model="spare"} 0.015`,
-		`pudu_run_seconds_count{status="success"} 1`, `pudu_run_wait_seconds_count 1`, "pudu_database_up 1", "pudu_runs_waiting 0", "pudu_disk_free_bytes ",
+		`pudu_model_calls_total{model="main"} 2`, `pudu_model_errors_total{class="busy",model="main"} 2`,
+		`pudu_model_calls_total{model="spare"} 1`, `pudu_model_tokens_total{kind="input",model="spare"} 10`,
+		`pudu_model_cost_total{currency="USD",model="spare"} 0.015`, `pudu_run_seconds_count{status="success"} 1`,
+		`pudu_run_wait_seconds_count 1`, "pudu_database_up 1", "pudu_runs_waiting 0", "pudu_disk_free_bytes ",
 		"pudu_sandboxes_open 0",
 	} {
 		if !strings.Contains(w.Body.String(), "\n"+want) {
@@ -156,7 +159,8 @@ func TestTheLogTellsOfARunThatEndsWhileItWaits(t *testing.T) {
 		t.Fatalf("%v", lines)
 	}
 	for i, line := range lines {
-		has(t, line, map[string]any{"run": ids[i], "request": "r-1", "thread": "t", "status": event.StatusInterrupted, "cause": store.Cancelled})
+		has(t, line, map[string]any{"run": ids[i], "request": "r-1", "thread": "t", "status": event.StatusInterrupted,
+			"cause": store.Cancelled})
 	}
 	if err := e.manager.Fail(context.WithoutCancel(t.Context()), running, context.Canceled); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,8 @@ type Work struct {
 
 // kinds are all kinds of jobs that this process does.
 func (e *engine) kinds() ([]job.Kind, error) {
-	kinds := slices.Concat(e.manager.Kinds(), e.cleaning(), e.bin().Kinds(), newIndexer(e.store, e.disk, e.schema).Kinds(), e.memoryReader().Kinds(), []job.Kind{e.undoing()})
+	kinds := slices.Concat(e.manager.Kinds(), e.cleaning(), e.bin().Kinds(), newIndexer(e.store, e.disk, e.schema).
+		Kinds(), e.memoryReader().Kinds(), []job.Kind{e.undoing()})
 	for _, w := range e.own.Work {
 		k := w.Kind
 		if err := (store.NewJob{Kind: k.Name, Key: "-"}).Check(); err != nil {
@@ -50,12 +51,14 @@ func (e *engine) later(j tool.Job) error {
 		names = append(names, w.Name)
 	}
 	if !slices.Contains(names, j.Kind) {
-		return fmt.Errorf("no job of the kind %.40q can be asked for; the program's are: %s", j.Kind, strings.Join(names, ", "))
+		return fmt.Errorf("no job of the kind %.40q can be asked for; the program's are: %s", j.Kind,
+			strings.Join(names, ", "))
 	}
 	return store.NewJob(j).Check()
 }
 
-// envOfJob is what a job of the program may use: what a run may, but for the thread's files, which may be gone, and its sandbox.
+// envOfJob is what a job of the program may use: what a run may, but for the thread's files, which may be gone, and its
+// sandbox.
 func (e *engine) envOfJob(j job.Job) tool.Env {
 	s, c := e.now(), &lead.Config{}
 	err := e.choose(s, c, runs.Job{Run: store.Run{UserID: j.User.ID()}})

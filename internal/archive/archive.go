@@ -74,7 +74,8 @@ func checkName(name string) (string, error) {
 	clean := strings.TrimSuffix(name, "/")
 	switch {
 	case len(clean) > maxName, strings.ContainsAny(clean, "\x00\\"), path.Clean(clean) != clean,
-		!filepath.IsLocal(filepath.FromSlash(clean)), clean != userdata.Root && !strings.HasPrefix(clean, userdata.Root+"/"):
+		!filepath.IsLocal(filepath.FromSlash(clean)), clean != userdata.Root &&
+			!strings.HasPrefix(clean, userdata.Root+"/"):
 		return "", errName
 	}
 	return clean, nil

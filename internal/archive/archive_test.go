@@ -48,14 +48,16 @@ func filledStore(tb testing.TB) (*sqlstore.Store, string) {
 	dir := tb.TempDir()
 	s := open(tb, dir)
 	for _, id := range []string{"t1", "t2"} {
-		if err := s.For(access.FromRow("default")).CreateThread(tb.Context(), store.Thread{ID: id, Title: strings.Repeat(id, 100), CreatedAt: now, UpdatedAt: now}); err != nil {
+		if err := s.For(access.FromRow("default")).CreateThread(tb.Context(),
+			store.Thread{ID: id, Title: strings.Repeat(id, 100), CreatedAt: now, UpdatedAt: now}); err != nil {
 			tb.Fatal(err)
 		}
 	}
 	put(tb, dir, work+"/a.txt", "one")
 	put(tb, dir, work+"/deep/er/b c\n.txt", strings.Repeat("two ", 10_000))
 	put(tb, dir, work+"/empty", "")
-	for name, target := range map[string]string{"link": "a.txt", "deep/up": "../deep/er", "out": "/etc/passwd", "above": "../../../../x"} {
+	for name, target := range map[string]string{"link": "a.txt", "deep/up": "../deep/er", "out": "/etc/passwd",
+		"above": "../../../../x"} {
 		if err := os.Symlink(target, filepath.Join(dir, work, name)); err != nil {
 			tb.Fatal(err)
 		}
@@ -141,11 +143,13 @@ func TestThereAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, wrote := backup(t, s, dir)
-	if wrote.Threads != 2 || wrote.Files != 4 || wrote.Links != 4 || wrote.Skipped != 1 || wrote.Changed != 0 || wrote.Bytes != 40_003 {
+	if wrote.Threads != 2 || wrote.Files != 4 || wrote.Links != 4 || wrote.Skipped != 1 || wrote.Changed != 0 ||
+		wrote.Bytes != 40_003 {
 		t.Errorf("wrote %+v", wrote)
 	}
 	want := slices.DeleteFunc(listing(t, dir), func(line string) bool {
-		return strings.Contains(line, "/.gone-x") || strings.Contains(line, ".tmp") || strings.Contains(line, "/pipe") ||
+		return strings.Contains(line, "/.gone-x") || strings.Contains(line, ".tmp") ||
+			strings.Contains(line, "/pipe") ||
 			strings.Contains(line, "/etc/passwd") || strings.Contains(line, "/above ")
 	})
 	for i := range want {
@@ -204,7 +208,8 @@ func TestManyPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := fmt.Sprint(i)
-		if _, err := s.For(access.FromRow("default")).Admit(t.Context(), store.Admission{Thread: store.Thread{ID: id}, Run: store.Run{ID: id, ThreadID: id, Request: request}}); err != nil {
+		if _, err := s.For(access.FromRow("default")).Admit(t.Context(), store.Admission{Thread: store.Thread{ID: id},
+			Run: store.Run{ID: id, ThreadID: id, Request: request}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -306,8 +311,13 @@ func TestBadArchives(t *testing.T) {
 		{"text", []byte("hello, this is a text"), "no backup of Pudu"},
 		{"another tar", pack(t, []entry{regular("a", "b")}), "no backup of Pudu"},
 		{"no tar", func() []byte { return gzipped(t, "hello") }(), "no backup of Pudu"},
-		{"another format", with(func(all []entry) []entry { all[0].body = []byte(`{"format":"x"}`); return all }), "no backup of Pudu"},
-		{"newer", with(func(all []entry) []entry { all[0].body = []byte(`{"format":"pudu-backup","version":3}`); return all }), "newer Pudu"},
+		{"another format", with(func(all []entry) []entry { all[0].body = []byte(`{"format":"x"}`); return all }),
+			"no backup of Pudu"},
+		{"newer",
+			with(func(all []entry) []entry {
+				all[0].body = []byte(`{"format":"pudu-backup","version":3}`)
+				return all
+			}), "newer Pudu"},
 		{"cut in half", good[:len(good)/2], "damaged or cut off"},
 		{"checksum cut off", good[:len(good)-4], "damaged or cut off"},
 		{"a bit turned", turned(good, len(good)-6), "damaged or cut off"},
@@ -315,9 +325,11 @@ func TestBadArchives(t *testing.T) {
 		{"a file missing", with(func(all []entry) []entry {
 			return slices.DeleteFunc(all, func(e entry) bool { return strings.HasSuffix(e.Name, "a.txt") })
 		}), "files are missing"},
-		{"the dump missing", with(func(all []entry) []entry { return slices.Delete(all, 1, 2) }), "cut off after record 0"},
+		{"the dump missing", with(func(all []entry) []entry { return slices.Delete(all, 1, 2) }),
+			"cut off after record 0"},
 		{"the dump damaged", with(func(all []entry) []entry { all[1].body = all[1].body[:100]; return all }), "record"},
-		{"behind the summary", with(func(all []entry) []entry { return append(all, regular("users/x", "y")) }), "behind the summary"},
+		{"behind the summary", with(func(all []entry) []entry { return append(all, regular("users/x", "y")) }),
+			"behind the summary"},
 		{"absolute name", before(regular("/etc/evil", "x")), "leads out"},
 		{"dots", before(regular("users/../../evil", "x")), "leads out"},
 		{"dots at the front", before(regular("../evil", "x")), "leads out"},
@@ -332,7 +344,8 @@ func TestBadArchives(t *testing.T) {
 		{"twice", before(regular(work+"/a.txt", "x")), "exists"},
 		{"a file for a folder", before(regular(work+"/a.txt/x", "x")), "file exists"},
 		{"a folder over a link", before(other(tar.TypeDir, work+"/link", "")), "not a directory"},
-		{"a folder over a link to one", before(other(tar.TypeSymlink, work+"/to", "deep"), other(tar.TypeDir, work+"/to", "")), "leads out"},
+		{"a folder over a link to one", before(other(tar.TypeSymlink, work+"/to", "deep"),
+			other(tar.TypeDir, work+"/to", "")), "leads out"},
 		{"no room", before(regular(work+"/big", strings.Repeat("x", 1<<20))), "not enough room"},
 	}
 	for _, tt := range tests {
@@ -456,12 +469,14 @@ func TestCommitFails(t *testing.T) {
 	raw, _ := backup(t, s, dir)
 	to := t.TempDir()
 	target := open(t, to)
-	if _, err := Read(t.Context(), bytes.NewReader(raw), failing{target, errCommit}, to, room); !errors.Is(err, errCommit) {
+	if _, err := Read(t.Context(), bytes.NewReader(raw), failing{target, errCommit}, to, room); !errors.Is(err,
+		errCommit) {
 		t.Errorf("error = %v", err)
 	}
 	untouched(t, to)
 	// Nobody knows whether the records are there: then the files must be, and a second attempt is possible.
-	if _, err := Read(t.Context(), bytes.NewReader(raw), failing{target, store.ErrUnknown}, to, room); !errors.Is(err, store.ErrUnknown) {
+	if _, err := Read(t.Context(), bytes.NewReader(raw), failing{target, store.ErrUnknown}, to, room); !errors.Is(err,
+		store.ErrUnknown) {
 		t.Errorf("error = %v", err)
 	}
 	if len(listing(t, to)) < 5 {
@@ -536,7 +551,8 @@ func unzipped(tb testing.TB, raw []byte) []byte {
 	return plain
 }
 
-// FuzzRead feeds damaged archives: an error or the same archive, never a panic, and nothing outside the folder or left in it.
+// FuzzRead feeds damaged archives: an error or the same archive, never a panic, and nothing outside the folder or left
+// in it.
 func FuzzRead(f *testing.F) {
 	var small bytes.Buffer
 	dir := f.TempDir()
@@ -545,7 +561,8 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	all := unpack(f, small.Bytes())
-	for _, more := range [][]entry{nil, {regular("../x", "y")}, {other(tar.TypeSymlink, work+"/l", ".."), regular(work+"/l/x", "y")}} {
+	for _, more := range [][]entry{nil, {regular("../x", "y")},
+		{other(tar.TypeSymlink, work+"/l", ".."), regular(work+"/l/x", "y")}} {
 		f.Add(unzipped(f, pack(f, slices.Insert(slices.Clone(all), len(all)-1, more...))))
 	}
 	base := f.TempDir()

@@ -56,7 +56,8 @@ func (a *reader) all(r io.Reader, s store.Keeper) (err error) {
 	}
 	a.sum.Holding, err = s.Load(a.ctx, &dump{a: a}, a.rest)
 	if errors.Is(err, store.ErrUnknown) {
-		return err // the records may be there, and then need their files; Staging tells the next restore that these may go
+		// the records may be there, and then need their files; Staging tells the next restore that these may go
+		return err
 	}
 	if err != nil && a.placed {
 		err = errors.Join(err, sandbox.RemoveAll(a.root, userdata.Root))
@@ -78,7 +79,8 @@ func (a *reader) begin(r io.Reader) (err error) {
 		return errors.New("this is no backup of Pudu")
 	}
 	if h.Version < 1 || h.Version > version {
-		return fmt.Errorf("%w: the backup has version %d, this program reads 1 to %d", store.ErrNewer, h.Version, version)
+		return fmt.Errorf("%w: the backup has version %d, this program reads 1 to %d", store.ErrNewer, h.Version,
+			version)
 	}
 	return a.advance()
 }
@@ -122,7 +124,8 @@ func (a *reader) decode(v any) error {
 // spend counts bytes that are going to be written.
 func (a *reader) spend(n int64) error {
 	if n < 0 || n > a.left {
-		return errors.New("there is not enough room for what the backup holds; free some, or give a data folder on another disk with --data")
+		return errors.New("there is not enough room for what the backup holds; free some, or give a data folder on " +
+			"another disk with --data")
 	}
 	a.left -= n
 	return nil
@@ -213,7 +216,8 @@ func (a *reader) end() error {
 		return err
 	}
 	if a.sum.Files != want.Files || a.sum.Folders != want.Folders || a.sum.Bytes != want.Bytes {
-		return fmt.Errorf("files are missing: the backup says %d files of %d bytes, there were %d of %d", want.Files, want.Bytes, a.sum.Files, a.sum.Bytes)
+		return fmt.Errorf("files are missing: the backup says %d files of %d bytes, there were %d of %d", want.Files,
+			want.Bytes, a.sum.Files, a.sum.Bytes)
 	}
 	if err := a.advance(); err != nil || a.next != nil {
 		return errors.Join(err, errors.New("something comes behind the summary"))

@@ -21,8 +21,8 @@ func taken(t *testing.T, name string) (size, onDisk int64) {
 	return info.Size(), info.Sys().(*syscall.Stat_t).Blocks * 512
 }
 
-// TestHolesStayHoles: a file of holes is backed up as what it takes on the disk, and takes as much when it is restored into hardly
-// more room than that.
+// TestHolesStayHoles: a file of holes is backed up as what it takes on the disk, and takes as much when it is restored
+// into hardly more room than that.
 func TestHolesStayHoles(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("this system does not tell where a file has holes; the file comes back whole")
@@ -71,7 +71,8 @@ func TestHolesStayHoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer got.Close()
-	for at, want := range map[int64]string{0: "what", 1<<20 - 1: "\x00wha", length/2 + 12345: "what", length - 4: "\x00\x00\x00\x00"} {
+	for at, want := range map[int64]string{0: "what", 1<<20 - 1: "\x00wha", length/2 + 12345: "what",
+		length - 4: "\x00\x00\x00\x00"} {
 		b := make([]byte, 4)
 		if _, err := got.ReadAt(b, at); err != nil || string(b) != want {
 			t.Errorf("at %d: %q, %v", at, b, err)
@@ -86,11 +87,12 @@ func TestExtentsOfAHeader(t *testing.T) {
 		records map[string]string
 		ok      bool
 	}{
-		"no holes":        {5, nil, true},
-		"two":             {5, map[string]string{recordSize: "100", recordExtents: "0+2,97+3"}, true},
-		"a hole alone":    {0, map[string]string{recordSize: "100", recordExtents: ""}, true},
-		"beyond the end":  {5, map[string]string{recordSize: "100", recordExtents: "96+5"}, false},
-		"overflow":        {5, map[string]string{recordSize: "9223372036854775807", recordExtents: "9223372036854775806+5"}, false},
+		"no holes":       {5, nil, true},
+		"two":            {5, map[string]string{recordSize: "100", recordExtents: "0+2,97+3"}, true},
+		"a hole alone":   {0, map[string]string{recordSize: "100", recordExtents: ""}, true},
+		"beyond the end": {5, map[string]string{recordSize: "100", recordExtents: "96+5"}, false},
+		"overflow": {5, map[string]string{recordSize: "9223372036854775807",
+			recordExtents: "9223372036854775806+5"}, false},
 		"overlapping":     {5, map[string]string{recordSize: "100", recordExtents: "0+3,2+2"}, false},
 		"backwards":       {5, map[string]string{recordSize: "100", recordExtents: "50+3,0+2"}, false},
 		"negative":        {5, map[string]string{recordSize: "100", recordExtents: "-1+5"}, false},

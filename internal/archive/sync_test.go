@@ -22,7 +22,8 @@ func TestRestoredFilesAreSynced(t *testing.T) {
 			return err
 		}
 		defer a.Close()
-		if err := a.For(access.FromRow("default")).CreateThread(t.Context(), store.Thread{ID: "t1", CreatedAt: now, UpdatedAt: now}); err != nil {
+		if err := a.For(access.FromRow("default")).
+			CreateThread(t.Context(), store.Thread{ID: "t1", CreatedAt: now, UpdatedAt: now}); err != nil {
 			return err
 		}
 		put(t, from, work+"/a", "content")

@@ -75,7 +75,8 @@ func (a *writer) note(name string, v any) error {
 }
 
 func (a *writer) bytes(name string, raw []byte) error {
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(raw)), ModTime: a.now, Format: tar.FormatPAX}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(raw)), ModTime: a.now,
+		Format: tar.FormatPAX}
 	if err := a.tar.WriteHeader(h); err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ func TestCheckSubject(t *testing.T) {
 }
 
 func FuzzCheckSubject(f *testing.F) {
-	for _, s := range []string{"", "queue", "run.0198-ab_C", "a..b", ".", "a.*", "a.>", "a\r\n", "é", "\xff", strings.Repeat("a.", 101)} {
+	for _, s := range []string{"", "queue", "run.0198-ab_C", "a..b", ".", "a.*", "a.>", "a\r\n", "é", "\xff",
+		strings.Repeat("a.", 101)} {
 		f.Add(s)
 	}
 	good := regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\z`)
@@ -46,7 +47,8 @@ func FuzzCheckSubject(f *testing.F) {
 		if want := good.MatchString(s) && len(s) <= MaxSubject; (err == nil) != want {
 			t.Fatalf("%q: %v", s, err)
 		}
-		if err != nil && (!utf8.ValidString(err.Error()) || strings.ContainsAny(err.Error(), "\r\n") || len(err.Error()) > 5*MaxSubject) {
+		if err != nil && (!utf8.ValidString(err.Error()) || strings.ContainsAny(err.Error(), "\r\n") ||
+			len(err.Error()) > 5*MaxSubject) {
 			t.Errorf("%q makes the text %q", s, err)
 		}
 	})

@@ -26,7 +26,8 @@ func (f *entryFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.name, "name", "", "`NAME` by which runs ask for it (default: PROVIDER/MODEL)")
 	flags.StringVar(&f.base, "base-url", "", "`URL` of the server, if it is not the provider's own")
-	flags.StringVar(&f.settings, "settings", "", "further keys of an entry as a `JSON` object, such as {\"context_window\":32768}")
+	flags.StringVar(&f.settings, "settings", "",
+		"further keys of an entry as a `JSON` object, such as {\"context_window\":32768}")
 	flags.BoolVar(&f.noKey, "no-key", false, "ask for no key: the server wants none, or it is in the environment")
 }
 
@@ -65,7 +66,9 @@ func addModel(with keeping, stdio IO) *cobra.Command {
 	var f entryFlags
 	var standard, untested, replace bool
 	cmd := &cobra.Command{
-		Use: "add PROVIDER/MODEL", Short: "Add a model with its key, which is read from the standard input, when it answers", Args: cobra.ExactArgs(1),
+		Use:   "add PROVIDER/MODEL",
+		Short: "Add a model with its key, which is read from the standard input, when it answers",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := f.given(args[0], stdio)
 			if err != nil {
@@ -86,7 +89,8 @@ func addModel(with keeping, stdio IO) *cobra.Command {
 					err = k.SetStandard(ctx, g.FullName())
 				}
 				if err == nil {
-					fmt.Fprintf(stdio.Err, "Runs that begin now can have it: %s run --model %s \"...\"\n", stdio.program(), Quote(g.FullName()))
+					fmt.Fprintf(stdio.Err, "Runs that begin now can have it: %s run --model %s \"...\"\n",
+						stdio.program(), Quote(g.FullName()))
 				}
 				return err
 			})
@@ -95,7 +99,8 @@ func addModel(with keeping, stdio IO) *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().BoolVar(&standard, "default", false, "make it the model of runs that name none")
 	cmd.Flags().BoolVar(&untested, "untested", false, "add it whether it answers or not")
-	cmd.Flags().BoolVar(&replace, "replace", false, "change the model of that name, which keeps its key if none is given")
+	cmd.Flags().BoolVar(&replace, "replace", false,
+		"change the model of that name, which keeps its key if none is given")
 	return cmd
 }
 
@@ -122,7 +127,8 @@ func answersFirst(ctx context.Context, k client.Keeper, t models.Trial) error {
 func testModel(with keeping, stdio IO) *cobra.Command {
 	var asJSON, first bool
 	cmd := &cobra.Command{
-		Use: "test [NAME]", Short: "Have a model, by default the one that runs use, do the tasks of pudu doctor model", Args: cobra.MaximumNArgs(1),
+		Use: "test [NAME]", Short: "Have a model, by default the one that runs use, do the tasks of pudu doctor model",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t := models.Trial{First: first}
 			if len(args) > 0 {

@@ -17,7 +17,8 @@ import (
 
 // againCommands are those that go on from an earlier place of a thread.
 func againCommands(app App, o *Options, stdio IO) []*cobra.Command {
-	return []*cobra.Command{branchesCommand(app, o, stdio), branchCommand(app, o, stdio), regenerateCommand(app, o, stdio), editCommand(app, o, stdio)}
+	return []*cobra.Command{branchesCommand(app, o, stdio), branchCommand(app, o, stdio),
+		regenerateCommand(app, o, stdio), editCommand(app, o, stdio)}
 }
 
 // withPast has do work with the past of threads.
@@ -29,14 +30,16 @@ func withPast(ctx context.Context, app App, o Options, stdio IO, thread string, 
 	defer closeSession(s)
 	err = do(s)
 	if errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w; `pudu threads` lists the threads, `pudu threads export %s --format json` the messages of one with their ids", err, thread)
+		err = fmt.Errorf("%w; `pudu threads` lists the threads, `pudu threads export %s --format json` the messages "+
+			"of one with their ids", err, thread)
 	}
 	return failedWith(err)
 }
 
 func branchesCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
-		Use: "branches THREAD", Short: "List the threads that go on from an answer of a thread", Args: cobra.ExactArgs(1),
+		Use: "branches THREAD", Short: "List the threads that go on from an answer of a thread",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPast(cmd.Context(), app, *o, stdio, args[0], func(s *Session) error {
 				list, err := s.API().Branches(cmd.Context(), args[0])
@@ -44,7 +47,8 @@ func branchesCommand(app App, o *Options, stdio IO) *cobra.Command {
 					return err
 				}
 				if len(list) == 0 {
-					fmt.Fprintf(stdio.Err, "Thread %s has no branches. Begin one with: pudu threads branch %[1]s\n", args[0])
+					fmt.Fprintf(stdio.Err, "Thread %s has no branches. Begin one with: pudu threads branch %[1]s\n",
+						args[0])
 					return nil
 				}
 				rows := make([][]string, len(list))
@@ -60,7 +64,8 @@ func branchesCommand(app App, o *Options, stdio IO) *cobra.Command {
 
 // filesFlag is the flag that says which files there are to be.
 func filesFlag(cmd *cobra.Command, files *string, rule string) {
-	cmd.Flags().StringVar(files, "files", "", "`then` for the files as they were at that turn, now for those of now (default: "+rule+")")
+	cmd.Flags().StringVar(files, "files", "",
+		"`then` for the files as they were at that turn, now for those of now (default: "+rule+")")
 }
 
 func checkFiles(files string) error {
@@ -73,7 +78,8 @@ func checkFiles(files string) error {
 func branchCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var message, title, files string
 	cmd := &cobra.Command{
-		Use: "branch THREAD", Short: "Begin a thread that goes on from an answer of a thread, and print its id", Args: cobra.ExactArgs(1),
+		Use: "branch THREAD", Short: "Begin a thread that goes on from an answer of a thread, and print its id",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFiles(files); err != nil {
 				return err
@@ -96,17 +102,22 @@ func branchCommand(app App, o *Options, stdio IO) *cobra.Command {
 func regenerateCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return againCommand(app, o, stdio, &cobra.Command{
 		Use: "regenerate THREAD", Short: "Have an answer given once more; the earlier one stays a version of it",
-		Long: "Have an answer given once more: the words before it are answered anew, on the state that they were said on. The\n" +
-			"earlier answer, and what was said behind it, stay a version. What the agent asks is answered as with pudu run.",
+		Long: "Have an answer given once more: the words before it are answered anew, on the state that they were " +
+			"said on. The\n" +
+			"earlier answer, and what was said behind it, stay a version. What the agent asks is answered as with " +
+			"pudu run.",
 		Args: cobra.ExactArgs(1),
 	}, "the `ID` of the answer (default: the last one)")
 }
 
 func editCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return againCommand(app, o, stdio, &cobra.Command{
-		Use: "edit THREAD WORDS...", Short: "Say other words in the place of those that were said, and have them answered",
-		Long: "Say other words in the place of those that were said, and have them answered, on the state that the first were said\n" +
-			"on. The earlier words, and what was said behind them, stay a version. What the agent asks is answered as with pudu run.",
+		Use:   "edit THREAD WORDS...",
+		Short: "Say other words in the place of those that were said, and have them answered",
+		Long: "Say other words in the place of those that were said, and have them answered, on the state that the " +
+			"first were said\n" +
+			"on. The earlier words, and what was said behind them, stay a version. What the agent asks is answered " +
+			"as with pudu run.",
 		Args: cobra.MinimumNArgs(2),
 	}, "the `ID` of the message (default: the last that a person sent)")
 }

@@ -46,12 +46,14 @@ func agentsCommand(app App, o *Options, stdio IO) *cobra.Command {
 				})
 			},
 		},
-		changeAgent("create NAME", "Make an agent; `pudu run --agent NAME` talks to it", stdio, func(cmd *cobra.Command, name string, c agents.Change) error {
-			return with(cmd, func(ctx context.Context, a client.Agents) error { return a.Make(ctx, name, c) })
-		}),
-		changeAgent("edit NAME", "Change what the flags name", stdio, func(cmd *cobra.Command, name string, c agents.Change) error {
-			return with(cmd, func(ctx context.Context, a client.Agents) error { return a.Edit(ctx, name, c) })
-		}),
+		changeAgent("create NAME", "Make an agent; `pudu run --agent NAME` talks to it", stdio,
+			func(cmd *cobra.Command, name string, c agents.Change) error {
+				return with(cmd, func(ctx context.Context, a client.Agents) error { return a.Make(ctx, name, c) })
+			}),
+		changeAgent("edit NAME", "Change what the flags name", stdio,
+			func(cmd *cobra.Command, name string, c agents.Change) error {
+				return with(cmd, func(ctx context.Context, a client.Agents) error { return a.Edit(ctx, name, c) })
+			}),
 		&cobra.Command{
 			Use: "delete NAME", Short: "Delete an agent; its threads stay", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,7 +112,8 @@ func changeAgent(use, short string, stdio IO, do func(*cobra.Command, string, ag
 		}
 		err := do(cmd, args[0], c)
 		if err == nil {
-			fmt.Fprintf(stdio.Err, "The agent is there. Talk to it with: %s run --agent %s \"...\"\n", stdio.program(), Quote(strings.ToLower(args[0])))
+			fmt.Fprintf(stdio.Err, "The agent is there. Talk to it with: %s run --agent %s \"...\"\n", stdio.program(),
+				Quote(strings.ToLower(args[0])))
 		}
 		return err
 	}
@@ -197,7 +200,9 @@ func printAgent(a agents.Agent, stdio IO) {
 
 func profileCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "profile", Short: "Show what you tell all agents about yourself, and how they should answer; set or clear it", Args: cobra.NoArgs,
+		Use:   "profile",
+		Short: "Show what you tell all agents about yourself, and how they should answer; set or clear it",
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return failedWith(withAgents(cmd, app, o, func(a client.Agents) error {
 				text, err := a.Profile(cmd.Context())

@@ -21,9 +21,12 @@ func approvalsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		}))
 	}
 	cmd := &cobra.Command{
-		Use: "approvals", Short: "List the calls that are approved without asking; revoke some", Args: cobra.NoArgs, RunE: list,
-		Long: "List what you have approved for calls to come: with the answer \"in this thread\" or \"always\" to a call that waited,\n" +
-			"or by pudu run --approve --scope. What is revoked is asked about again at the next call, in runs that work too.",
+		Use: "approvals", Short: "List the calls that are approved without asking; revoke some", Args: cobra.NoArgs,
+		RunE: list,
+		Long: "List what you have approved for calls to come: with the answer \"in this thread\" or \"always\" to a " +
+			"call that waited,\n" +
+			"or by pudu run --approve --scope. What is revoked is asked about again at the next call, in runs that " +
+			"work too.",
 	}
 	serverFlags(cmd.PersistentFlags(), o)
 	sub := &cobra.Command{Use: "list", Short: "List them", Args: cobra.NoArgs, RunE: list}
@@ -42,7 +45,8 @@ func revokeCommand(app App, o *Options, stdio IO) *cobra.Command {
 				for _, id := range args {
 					err := client.Approvals{Client: c}.Revoke(cmd.Context(), id)
 					if errors.Is(err, store.ErrNotFound) {
-						err = fmt.Errorf("there is no approval %q, or it is revoked already; `pudu approvals` lists them", id)
+						err = fmt.Errorf("there is no approval %q, or it is revoked already; `pudu approvals` lists "+
+							"them", id)
 					}
 					if err != nil {
 						return err

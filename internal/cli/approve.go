@@ -111,7 +111,8 @@ func scopeOf(text string) approval.Scope {
 // widen asks for which calls an approval is.
 func (stdio IO) widen(value json.RawMessage, scope approval.Scope) (json.RawMessage, error) {
 	for {
-		text, err := stdio.prompt("For which calls? (Enter for exactly this one; or its beginning and a *, such as git status*) ")
+		text, err := stdio.prompt("For which calls? (Enter for exactly this one; or its beginning and a *, such as " +
+			"git status*) ")
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +188,8 @@ func cut(s string, most int) string {
 func decideRun(ctx context.Context, app App, o Options, f runFlags, stdio IO, args []string) error {
 	switch {
 	case len(args) > 0 || len(f.files) > 0 || f.resume:
-		return usageError("--approve and --reject answer what a thread waits for; they take no task, no --file and no --resume")
+		return usageError("--approve and --reject answer what a thread waits for; they take no task, no --file and " +
+			"no --resume")
 	case f.approve && f.rejects:
 		return usageError("--approve and --reject exclude each other")
 	case f.rejects && (f.scope != "" || f.pattern != ""):

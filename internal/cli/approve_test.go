@@ -35,8 +35,10 @@ func TestApprovalAtATerminal(t *testing.T) {
 		{"no", "n\n\n", approval.Decision{Kind: approval.Reject}},
 		{"no, and nothing more", "n\n", approval.Decision{Kind: approval.Reject}},
 		{"no, with a reason", "no\nnot \"here\"\n", approval.Decision{Kind: approval.Reject, Message: `not "here"`}},
-		{"other arguments", "e\n{\"command\":\"ls\"}\n", approval.Decision{Kind: approval.Edit, Name: "bash", Args: json.RawMessage(`{"command":"ls"}`)}},
-		{"other arguments, after slips", "e\nls\n{\"command\"\n[1]\n{}\n", approval.Decision{Kind: approval.Edit, Name: "bash", Args: json.RawMessage(`{}`)}},
+		{"other arguments", "e\n{\"command\":\"ls\"}\n", approval.Decision{Kind: approval.Edit, Name: "bash",
+			Args: json.RawMessage(`{"command":"ls"}`)}},
+		{"other arguments, after slips", "e\nls\n{\"command\"\n[1]\n{}\n",
+			approval.Decision{Kind: approval.Edit, Name: "bash", Args: json.RawMessage(`{}`)}},
 		{"none after all", "edit\n\ny\n", approval.Decision{Kind: approval.Approve}},
 	} {
 		stdio, shown := typed(c.lines)
@@ -53,9 +55,11 @@ func TestApprovalAtATerminal(t *testing.T) {
 	}
 }
 
-// TestScopesAtATerminal: where the question offers them, how long and for which calls is asked, until the pattern covers the call.
+// TestScopesAtATerminal: where the question offers them, how long and for which calls is asked, until the pattern
+// covers the call.
 func TestScopesAtATerminal(t *testing.T) {
-	ask := approval.AskWithScopes(tool.Call{ID: "i1", Name: "bash", Args: json.RawMessage(`{"command":"git status"}`)}, "it runs", "")
+	ask := approval.AskWithScopes(tool.Call{ID: "i1", Name: "bash", Args: json.RawMessage(`{"command":"git status"}`)},
+		"it runs", "")
 	for lines, want := range map[string]approval.Decision{
 		"y\n":                           {Kind: approval.Approve},
 		"t\n\n":                         {Kind: approval.Approve, Scope: approval.Thread},
@@ -79,7 +83,8 @@ func TestScopesAtATerminal(t *testing.T) {
 		t.Errorf("the end of the input is %s", raw)
 	}
 	stdio, shown := typed("t\ny\n") // which this question does not offer
-	if raw, err := stdio.decide(wants("i1", `{}`).Value); err != nil || !strings.Contains(shown.String(), "Enter y, n, e or a.") {
+	if raw, err := stdio.decide(wants("i1", `{}`).Value); err != nil ||
+		!strings.Contains(shown.String(), "Enter y, n, e or a.") {
 		t.Errorf("%s, %v, %s", raw, err, shown)
 	}
 }
@@ -93,7 +98,8 @@ func TestACallIsShownHarmlessAndBounded(t *testing.T) {
 	}
 	first, all, _ := strings.Cut(shown.String(), "again: ")
 	head := "\n! Tool execution requires approval: it writes\n\n  bash\n    command: one\n      two\n    n: [1, 2]\n    z: x"
-	if !strings.HasPrefix(first, head) || !strings.Contains(first, "more characters") || strings.Contains(first, "end") || len(first) > maxShown+300 {
+	if !strings.HasPrefix(first, head) || !strings.Contains(first, "more characters") ||
+		strings.Contains(first, "end") || len(first) > maxShown+300 {
 		t.Errorf("shown: %.300s", first)
 	}
 	if !strings.Contains(all, long+" end\n") || strings.ContainsAny(shown.String(), "\x1b\u202e") {
@@ -102,23 +108,28 @@ func TestACallIsShownHarmlessAndBounded(t *testing.T) {
 }
 
 func TestWithoutATerminalTheCallsAreTheOutput(t *testing.T) {
-	asked := []event.Interrupt{wants("first", `{"command":"a"}`), {InterruptID: "second", Value: json.RawMessage(`"Really?"`)}}
+	asked := []event.Interrupt{wants("first", `{"command":"a"}`),
+		{InterruptID: "second", Value: json.RawMessage(`"Really?"`)}}
 	for asJSON, want := range map[bool]string{
 		false: "! Tool execution requires approval: it writes\n\n  bash\n    command: a\n? Really?\n", true: "",
 	} {
 		var out bytes.Buffer
 		yes := true
-		_, err := (&turn{io: IO{Out: &out}, thread: "t1", flags: runFlags{json: asJSON, choices: choices{Plan: true, Agent: "poet", Think: &yes, Effort: "low"}}}).approve(asked)
+		_, err := (&turn{io: IO{Out: &out}, thread: "t1",
+			flags: runFlags{json: asJSON, choices: choices{Plan: true, Agent: "poet", Think: &yes, Effort: "low"}}}).
+			approve(asked)
 		var coded *codeError
 		if !errors.As(err, &coded) || coded.code != ExitWaiting || out.String() != want {
 			t.Errorf("%v, shown %q", err, out.String())
 		}
-		if !strings.Contains(fmt.Sprint(err), `pudu run --thread t1 --plan --agent poet --think=true --effort low --approve, or --reject "WHY"`) {
+		if !strings.Contains(fmt.Sprint(err),
+			`pudu run --thread t1 --plan --agent poet --think=true --effort low --approve, or --reject "WHY"`) {
 			t.Errorf("it does not say what to type: %v", err)
 		}
 	}
 	stdio, _ := typed("n")
-	if _, err := (&turn{io: stdio, thread: "t1"}).approve(asked); err == nil || !strings.Contains(err.Error(), "later: pudu run --thread t1 --approve") {
+	if _, err := (&turn{io: stdio, thread: "t1"}).approve(asked); err == nil ||
+		!strings.Contains(err.Error(), "later: pudu run --thread t1 --approve") {
 		t.Errorf("the end of the input: %v", err)
 	}
 }
@@ -131,7 +142,8 @@ type guarded struct {
 	got []runs.Request
 }
 
-func (g *guarded) Run(_ context.Context, req runs.Request, _ map[string][]byte, _ func(event.Event), _ func(string)) (runs.Outcome, error) {
+func (g *guarded) Run(_ context.Context, req runs.Request, _ map[string][]byte, _ func(event.Event),
+	_ func(string)) (runs.Outcome, error) {
 	if g.got = append(g.got, req); len(g.got) == 1 {
 		return runs.Outcome{Run: store.Run{Status: event.StatusInterrupted}}, nil
 	}
@@ -145,16 +157,19 @@ func TestDecisionsAreTheNextRun(t *testing.T) {
 	g := &guarded{}
 	tn := &turn{
 		session: &Session{Runner: g, List: g, Questions: func(context.Context, string) ([]event.Interrupt, error) {
-			return []event.Interrupt{wants("i1", `{}`), {InterruptID: "i2", Value: json.RawMessage(`{"say":"something"}`)}}, nil
+			return []event.Interrupt{wants("i1", `{}`),
+				{InterruptID: "i2", Value: json.RawMessage(`{"say":"something"}`)}}, nil
 		}},
-		io: stdio, thread: "t1", input: []message.Message{message.New(message.Human, "go")}, flags: runFlags{choices: choices{Plan: true}},
+		io: stdio, thread: "t1", input: []message.Message{message.New(message.Human, "go")},
+		flags: runFlags{choices: choices{Plan: true}},
 	}
 	if err := tn.converse(t.Context(), tn.carryOut); err != nil {
 		t.Fatal(err, shown)
 	}
 	last := g.got[len(g.got)-1]
 	want := `{"i1":{"decisions":[{"type":"approve"}]},"i2":"Why?"}`
-	if len(g.got) != 2 || string(last.Resume) != want || last.Input != nil || string(last.Context) != `{"is_plan_mode":true}` {
+	if len(g.got) != 2 || string(last.Resume) != want || last.Input != nil ||
+		string(last.Context) != `{"is_plan_mode":true}` {
 		t.Errorf("%d runs, the last with %s in %s and input %v", len(g.got), last.Resume, last.Context, last.Input)
 	}
 }

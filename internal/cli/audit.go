@@ -20,7 +20,8 @@ func auditCommand(app App, o *Options, stdio IO) *cobra.Command {
 		Use:   "audit",
 		Short: "List who did what: sign-ins, refusals, deletions, settings, approvals",
 		Long: "List who did what to which object, the newest first: tokens that were brought for the first time or\n" +
-			"refused, calls that the caller had no right to, deletions, changes of settings and tokens, and who approved or\n" +
+			"refused, calls that the caller had no right to, deletions, changes of settings and tokens, and who " +
+			"approved or\n" +
 			"rejected which call.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {

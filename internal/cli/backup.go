@@ -18,7 +18,8 @@ func backupCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write all threads and their files into one archive",
-		Long: "Write all threads and their files into one archive (.tar.gz), which pudu restore reads; - is standard output. Works\n" +
+		Long: "Write all threads and their files into one archive (.tar.gz), which pudu restore reads; - is standard " +
+			"output. Works\n" +
 			"beside a server and while runs are at work. FILE must not exist. Configuration and keys are not in it.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,12 +38,15 @@ func backupCommand(app App, o *Options, stdio IO) *cobra.Command {
 				name = "standard output"
 			}
 			fmt.Fprintf(stdio.Err, "Backup written to %s: %s.\n", name, holds(sum))
-			fmt.Fprintln(stdio.Err, "Not in it: the configuration, keys, named tokens, secrets.key and what that seals (webhooks, keys of models, secrets of runs).")
+			fmt.Fprintln(stdio.Err, "Not in it: the configuration, keys, named tokens, secrets.key and what that "+
+				"seals (webhooks, keys of models, secrets of runs).")
 			if sum.Changed > 0 {
-				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Changed, "file")+" changed while being read, and may be in it half old and half new"))
+				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Changed, "file")+
+					" changed while being read, and may be in it half old and half new"))
 			}
 			if sum.Skipped > 0 {
-				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Skipped, "file")+" left out: not to be read, or a pipe, a socket or a device"))
+				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Skipped, "file")+
+					" left out: not to be read, or a pipe, a socket or a device"))
 			}
 			return nil
 		},
@@ -53,7 +57,8 @@ func restoreCommand(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Read an archive of pudu backup into an empty data folder",
-		Long: "Read an archive of pudu backup into an empty data folder (see --data), all of it or nothing; - is standard input.\n" +
+		Long: "Read an archive of pudu backup into an empty data folder (see --data), all of it or nothing; - is " +
+			"standard input.\n" +
 			"Runs that were unfinished in it can be resumed.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,7 +79,8 @@ func restoreCommand(app App, o *Options, stdio IO) *cobra.Command {
 			}
 			fmt.Fprintf(stdio.Err, "Restored %s.\n", holds(sum))
 			if sum.Skipped > 0 {
-				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Skipped, "symbolic link")+" left out, for leading out of the thread's folder"))
+				fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+Count(sum.Skipped, "symbolic link")+
+					" left out, for leading out of the thread's folder"))
 			}
 			return nil
 		},

@@ -38,15 +38,18 @@ func binCommands(app App, o *Options, stdio IO) []*cobra.Command {
 	}
 	yes, no := true, false
 	return []*cobra.Command{
-		each("trash", "Put threads into the bin; what runs on them is stopped", "Put thread %[1]s into the bin. Undo: pudu threads restore %[1]s",
+		each("trash", "Put threads into the bin; what runs on them is stopped",
+			"Put thread %[1]s into the bin. Undo: pudu threads restore %[1]s",
 			func(ctx context.Context, b client.Bin, id string) error { _, err := b.Trash(ctx, id); return err }),
 		each("restore", "Take threads out of the bin", "Restored thread %s.",
 			func(ctx context.Context, b client.Bin, id string) error { _, err := b.Restore(ctx, id); return err }),
 		binCommand(app, o, stdio),
 		mark("archive", "Put threads away, out of the lists", "Archived thread %s.", bin.Marks{Archived: &yes}),
-		mark("unarchive", "Put threads back into the lists", "Thread %s is in the lists again.", bin.Marks{Archived: &no}),
+		mark("unarchive", "Put threads back into the lists", "Thread %s is in the lists again.",
+			bin.Marks{Archived: &no}),
 		mark("pin", "Have threads stand first in the lists of clients", "Pinned thread %s.", bin.Marks{Pinned: &yes}),
-		mark("unpin", "Have threads stand in lists by their time", "Thread %s is pinned no more.", bin.Marks{Pinned: &no}),
+		mark("unpin", "Have threads stand in lists by their time", "Thread %s is pinned no more.",
+			bin.Marks{Pinned: &no}),
 		renameCommand(app, o, stdio),
 	}
 }
@@ -83,7 +86,8 @@ func renameCommand(app App, o *Options, stdio IO) *cobra.Command {
 func binCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var limit int
 	var empty bool
-	cmd := &cobra.Command{Use: "bin", Short: "List the threads in the bin, the last deleted first, or empty it", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "bin", Short: "List the threads in the bin, the last deleted first, or empty it",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !empty {
 				return listShelf(cmd.Context(), app, *o, stdio, store.InBin, limit)

@@ -28,7 +28,8 @@ func (c *choices) flags(cmd *cobra.Command) (read func() error) {
 	flags.BoolVar(&c.Plan, "plan", false, "let the agent keep a list of things to do")
 	flags.BoolVar(&c.Tasks, "subagents", false, "let the agent give tasks to sub-agents")
 	flags.StringVar(&c.Agent, "agent", "", "let the custom agent `NAME` do it")
-	flags.BoolVar(&think, "think", false, "have the model think before it answers; --think=false keeps it from that (default: as configured)")
+	flags.BoolVar(&think, "think", false,
+		"have the model think before it answers; --think=false keeps it from that (default: as configured)")
 	flags.StringVar(&c.Effort, "effort", "", "how hard the model shall think, a `LEVEL` of "+levels())
 	return func() error {
 		if flags.Changed("think") {

@@ -72,8 +72,8 @@ type Options struct {
 type App interface {
 	// Connect opens a session at the server that the options name, or else the environment; nil if neither does.
 	Connect(ctx context.Context, o Options) (*Session, error)
-	// Reach has do work with the API as the user has it: of the server that the options name, of the one that holds the data
-	// folder, else of this process. Without a data folder it is fs.ErrNotExist, unless it is to begin one.
+	// Reach has do work with the API as the user has it: of the server that the options name, of the one that holds the
+	// data folder, else of this process. Without a data folder it is fs.ErrNotExist, unless it is to begin one.
 	Reach(ctx context.Context, o Options, do func(*client.Client) error) error
 	// Open sets everything up for runs. If a server holds the data folder, the session works through that server.
 	Open(ctx context.Context, o Options) (*Session, error)
@@ -83,7 +83,8 @@ type App interface {
 	// changed and counts at the next start only.
 	Reload(ctx context.Context, o Options) (notes, restart []string, err error)
 	// Bench opens an empty Pudu in a temporary folder for a replay of the recording by the player; note gets warnings.
-	Bench(ctx context.Context, o Options, r *replay.Recording, p *replay.Player, note func(string)) (*replay.Bench, error)
+	Bench(ctx context.Context, o Options, r *replay.Recording, p *replay.Player, note func(string)) (*replay.Bench,
+		error)
 	// Backup writes an archive of all threads and their files; a server may be at work.
 	Backup(ctx context.Context, o Options, w io.Writer) (archive.Summary, error)
 	// Restore reads such an archive into an empty data folder and an empty database, whole or not at all.
@@ -96,7 +97,8 @@ type App interface {
 	Record(ctx context.Context, o Options, verb audit.Verb, kind, object string)
 	// Audit returns rows of the audit log, the newest first.
 	Audit(ctx context.Context, o Options, f audit.Filter) ([]audit.Entry, error)
-	// Toolbox returns the Python packages of the data folder, which a server may be using, and what asks the sandbox for its Python.
+	// Toolbox returns the Python packages of the data folder, which a server may be using, and what asks the sandbox
+	// for its Python.
 	Toolbox(o Options) (*toolbox.Box, func(ctx context.Context) (toolbox.Target, error), error)
 	// TokensFile is the file of the named tokens that callers of the server bring.
 	TokensFile(o Options) (path string, err error)
@@ -117,11 +119,12 @@ type App interface {
 // What keeps it from showing the run is told to note.
 type Runner interface {
 	// Run admits the request, puts the files, by name, into the thread's uploads, and carries the run out.
-	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error)
+	Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event),
+		note func(string)) (runs.Outcome, error)
 	// Resume goes on with an unfinished run, or follows it if somebody else does.
 	Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome, error)
-	// Say says the request's input to the run at work on its thread, and returns the id that it has until that run takes it. If
-	// that has ended meanwhile it is the id of the run that comes.
+	// Say says the request's input to the run at work on its thread, and returns the id that it has until that run
+	// takes it. If that has ended meanwhile it is the id of the run that comes.
 	Say(ctx context.Context, req runs.Request) (id string, err error)
 	// Said is what became of it: at its end if a run has taken it, active if it waits or is a run itself.
 	Said(ctx context.Context, threadID, id string) (store.Run, error)
@@ -202,7 +205,8 @@ func adoptFlag(flags interface {
 	BoolVar(into *bool, name string, value bool, usage string)
 }, o *Options,
 ) {
-	flags.BoolVar(&o.Adopt, "adopt", false, "begin a new database in a data folder that has files of threads but no database any more")
+	flags.BoolVar(&o.Adopt, "adopt", false,
+		"begin a new database in a data folder that has files of threads but no database any more")
 }
 
 // openToRun opens a session for a run. Where another process is at work it waits, until an interrupt.
@@ -222,8 +226,12 @@ func serverFlags(flags interface {
 	StringVar(into *string, name, value, usage string)
 }, o *Options,
 ) {
-	flags.StringVar(&o.Server, "server", "", "work with the server at `URL` instead of here (default: $PUDU_SERVER, unless --config, --data or --database is given)")
-	flags.StringVar(&o.Token, "token", "", "`TOKEN` that the server asks for (default, and better, as others can see flags: $PUDU_TOKEN)")
+	flags.StringVar(&o.Server, "server",
+		"",
+		"work with the server at `URL` instead of here (default: $PUDU_SERVER, unless --config, --data or --database "+
+			"is given)")
+	flags.StringVar(&o.Token, "token", "",
+		"`TOKEN` that the server asks for (default, and better, as others can see flags: $PUDU_TOKEN)")
 }
 
 // Check is one finding of the doctor.
@@ -321,7 +329,8 @@ func (stdio IO) line() (string, error) {
 	return "", io.EOF
 }
 
-// nextLine reads one line, without its end and the blanks around it. The last one may lack its end; after it comes io.EOF.
+// nextLine reads one line, without its end and the blanks around it. The last one may lack its end; after it comes
+// io.EOF.
 func (stdio IO) nextLine() (string, error) {
 	text, err := bufio.NewReader(stdio.In).ReadString('\n') // the buffer is there already: Main made it
 	text = strings.TrimSpace(text)
@@ -388,12 +397,16 @@ func command(app App, version string, stdio IO) *cobra.Command {
 	root.SetErr(stdio.Err)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	o := Options{Version: version}
-	root.PersistentFlags().StringVar(&o.Config, "config", "", "configuration `FILE` (default: $PUDU_CONFIG, then ./config.yaml, then none)")
-	root.PersistentFlags().StringVar(&o.Data, "data", "", "data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
-	root.PersistentFlags().StringVar(&o.Database, "database", "", "PostgreSQL `URL` that keeps the state, instead of SQLite in the data folder (default: $PUDU_DATABASE)")
+	root.PersistentFlags().StringVar(&o.Config, "config", "",
+		"configuration `FILE` (default: $PUDU_CONFIG, then ./config.yaml, then none)")
+	root.PersistentFlags().StringVar(&o.Data, "data", "",
+		"data `DIR` (default: $PUDU_DATA, then /var/lib/pudu for root, then ~/.local/share/pudu)")
+	root.PersistentFlags().StringVar(&o.Database, "database", "",
+		"PostgreSQL `URL` that keeps the state, instead of SQLite in the data folder (default: $PUDU_DATABASE)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("database") && strings.TrimSpace(o.Database) == "" { // such as "$NAME" without a value
-			return usageError("--database is empty: write postgres://USER:PASSWORD@HOST:5432/DATABASE, or leave it away")
+			return usageError("--database is empty: write postgres://USER:PASSWORD@HOST:5432/DATABASE, or leave it " +
+				"away")
 		}
 		return nil
 	}

@@ -67,7 +67,8 @@ func TestPlaceNeverOverwritesAnotherFile(t *testing.T) {
 		}
 		return strings.TrimPrefix(to, dir+"/")
 	}
-	got := []string{put("a.txt", "one"), put("a.txt", "one"), put("a.txt", "two"), put("a.txt", "three"), put("sub/b.txt", "x")}
+	got := []string{put("a.txt", "one"), put("a.txt", "one"), put("a.txt", "two"), put("a.txt", "three"),
+		put("sub/b.txt", "x")}
 	want := []string{"a.txt", "a.txt", "a-1.txt", "a-2.txt", "sub/b.txt"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -112,7 +113,8 @@ var played = []event.Data{
 	event.Custom{Value: json.RawMessage(`{"type":"llm_fallback","from":"a","to":"b","reason":"busy","message":"a is overloaded; b\u001b[31m answers"}`)},
 	event.Custom{Value: json.RawMessage(`{"type":"llm_queued","model":"b","ahead":9,"message":"waiting for a place among the calls of b; 9 before this one"}`)},
 	event.Custom{Value: json.RawMessage(`{"type":"another","message":"not for people"}`)},
-	event.Chunk{MessageID: "m2", Text: "**Do"}, event.Chunk{MessageID: "m2", Text: "ne**"}, event.Message{MessageID: "m2"},
+	event.Chunk{MessageID: "m2", Text: "**Do"}, event.Chunk{MessageID: "m2", Text: "ne**"},
+	event.Message{MessageID: "m2"},
 }
 
 func TestWatcherKeepsStandardOutputForTheAnswer(t *testing.T) {
@@ -143,7 +145,8 @@ func TestWatcherShowsAWithdrawnAnswerOnlyInItsLastForm(t *testing.T) {
 		event.Chunk{MessageID: "m1", Text: "wrong"}, event.Discard{MessageID: "m1", Reason: "cut"},
 		event.Chunk{MessageID: "m2", Text: "right"}, event.Message{MessageID: "m2"},
 	}
-	if out, _ := play(IO{OutTTY: true, Plain: true}, events, "right"); strings.Contains(out, "wrong") || !strings.Contains(out, "right") {
+	if out, _ := play(IO{OutTTY: true, Plain: true}, events, "right"); strings.Contains(out, "wrong") ||
+		!strings.Contains(out, "right") {
 		t.Errorf("standard output is %q", out)
 	}
 }
@@ -177,7 +180,8 @@ func TestReadTask(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := readTask(IO{In: strings.NewReader(c.in), InTTY: c.tty}, c.args)
 			var coded *codeError
-			if got != c.want || (err != nil) != c.fails || c.fails && (!errors.As(err, &coded) || coded.code != ExitUsage) {
+			if got != c.want || (err != nil) != c.fails ||
+				c.fails && (!errors.As(err, &coded) || coded.code != ExitUsage) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})

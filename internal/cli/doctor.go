@@ -13,9 +13,12 @@ func doctorCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Examine the sandbox, the model, the configuration and everything that is stored",
-		Long: "Examine the configuration, the disk, the sandbox and the model, and read everything that is stored: each thread's\n" +
-			"state is made from its log again, and the files that it names are looked for. Works beside a server. Damage gives\n" +
-			"exit code 1; what is marked with ! is worth a look. pudu doctor model finds out whether a model is good enough to be an agent.",
+		Long: "Examine the configuration, the disk, the sandbox and the model, and read everything that is stored: " +
+			"each thread's\n" +
+			"state is made from its log again, and the files that it names are looked for. Works beside a server. " +
+			"Damage gives\n" +
+			"exit code 1; what is marked with ! is worth a look. pudu doctor model finds out whether a model is good " +
+			"enough to be an agent.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			failed := 0

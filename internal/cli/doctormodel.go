@@ -18,8 +18,10 @@ func doctorModelCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model [NAME]",
 		Short: "Find out with ten tiny tasks whether a model is good enough to be an agent",
-		Long: "Have a model, by default the one that runs use, do ten tiny tasks: about 16 calls and 15,000 tokens. Says what it can and\n" +
-			"cannot do, whether that is enough for an agent, and which lines its entry of the configuration should have. A model that is\n" +
+		Long: "Have a model, by default the one that runs use, do ten tiny tasks: about 16 calls and 15,000 tokens. " +
+			"Says what it can and\n" +
+			"cannot do, whether that is enough for an agent, and which lines its entry of the configuration should " +
+			"have. A model that is\n" +
 			"too weak, or does not answer, gives exit code 1.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

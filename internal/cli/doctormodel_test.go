@@ -11,10 +11,13 @@ import (
 )
 
 func examined() probe.Examined {
-	return probe.Examined{Name: "m", Spent: probe.Spent{Input: 1500, Output: 20}, Remedy: "try \x1b[31mlater", Report: probe.Report{
-		Model: "p/m", Verdict: probe.Works, Why: "parallel: one \x1b]0;evil\x07call", Calls: 3, Millis: 2500, Usage: message.Usage{InputTokens: 1500},
-		Options: []probe.Option{{Key: "supports_vision", Value: json.RawMessage("true"), Why: "it\nsaw"}}, Advice: []string{"a\x1b[2J"},
-	}}
+	return probe.Examined{Name: "m", Spent: probe.Spent{Input: 1500, Output: 20}, Remedy: "try \x1b[31mlater",
+		Report: probe.Report{
+			Model: "p/m", Verdict: probe.Works, Why: "parallel: one \x1b]0;evil\x07call", Calls: 3, Millis: 2500,
+			Usage:   message.Usage{InputTokens: 1500},
+			Options: []probe.Option{{Key: "supports_vision", Value: json.RawMessage("true"), Why: "it\nsaw"}},
+			Advice:  []string{"a\x1b[2J"},
+		}}
 }
 
 func TestWhatAModelSaysCannotReachTheTerminal(t *testing.T) {
@@ -47,7 +50,8 @@ func TestAnExaminationAsJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Name != "m" || got.Model != "p/m" || got.Verdict != "works, but" || got.Usage.Input != 1500 || got.Options[0].Value != true || strings.Contains(b.String(), "\x1b") {
+	if got.Name != "m" || got.Model != "p/m" || got.Verdict != "works, but" || got.Usage.Input != 1500 ||
+		got.Options[0].Value != true || strings.Contains(b.String(), "\x1b") {
 		t.Errorf("%s", &b)
 	}
 }

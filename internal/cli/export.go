@@ -21,8 +21,10 @@ func exportCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export THREAD",
 		Short: "Write everything that is stored of a thread, as JSON Lines",
-		Long: "Write everything that is stored of a thread, as JSON Lines: the thread, its runs, and its log with every update of\n" +
-			"the state and every event. The thread's files are not in it; `pudu backup` takes them too. Works beside a server.\n" +
+		Long: "Write everything that is stored of a thread, as JSON Lines: the thread, its runs, and its log with " +
+			"every update of\n" +
+			"the state and every event. The thread's files are not in it; `pudu backup` takes them too. Works beside " +
+			"a server.\n" +
 			"With --test it writes one finished run as a regression test for `pudu replay`.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +40,8 @@ func exportCommand(app App, o *Options, stdio IO) *cobra.Command {
 			return export(cmd.Context(), app, *o, stdio, args[0], out)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "-", "`FILE` to write, which must not exist; - is standard output (default with --test: <thread>.replay.yaml)")
+	cmd.Flags().StringVar(&out, "out", "-",
+		"`FILE` to write, which must not exist; - is standard output (default with --test: <thread>.replay.yaml)")
 	cmd.Flags().BoolVar(&test, "test", false, "write a finished run as a regression test")
 	cmd.Flags().StringVar(&run, "run", "", "with --test: `ID` of the run (default: the thread's last finished one)")
 	return cmd

@@ -50,7 +50,8 @@ func diffCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var run string
 	var names bool
 	cmd := &cobra.Command{
-		Use: "diff THREAD", Short: "Show what a run has changed in the thread's workspace and outputs", Args: cobra.ExactArgs(1),
+		Use: "diff THREAD", Short: "Show what a run has changed in the thread's workspace and outputs",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withHistory(cmd, app, o, args[0], func(h client.FileHistory) error {
 				id, r, err := changedBy(cmd.Context(), h, args[0], run)
@@ -66,7 +67,8 @@ func diffCommand(app App, o *Options, stdio IO) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&run, "run", "", "what the run with this `ID` has changed (default: the last run that has changed anything)")
+	cmd.Flags().StringVar(&run, "run", "",
+		"what the run with this `ID` has changed (default: the last run that has changed anything)")
 	cmd.Flags().BoolVar(&names, "names", false, "names alone")
 	return cmd
 }
@@ -97,7 +99,8 @@ func printChanges(stdio IO, run string, r filehistory.Report, names bool) {
 		}
 	}
 	s := r.Summary
-	fmt.Fprintf(stdio.Err, "Run %s: %d created, %d modified, %d deleted, %s; +%d -%d.\n", inert.Line(run), s.Created, s.Modified, s.Deleted,
+	fmt.Fprintf(stdio.Err, "Run %s: %d created, %d modified, %d deleted, %s; +%d -%d.\n", inert.Line(run), s.Created,
+		s.Modified, s.Deleted,
 		Count(s.SymlinkCreated, "link"), s.Additions, s.Deletions)
 	if s.Truncated {
 		fmt.Fprintln(stdio.Err, "There are more changes than are shown.")
@@ -122,8 +125,10 @@ func undoCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo THREAD [PATH...]",
 		Short: "Take back what a run has changed in the thread's files",
-		Long: "Take back what a run has changed in the thread's files: contents, names, modes, links. What was changed again\n" +
-			"since is listed, and nothing is done, unless --force says so. An undo has an id, by which it can be undone too.",
+		Long: "Take back what a run has changed in the thread's files: contents, names, modes, links. What was " +
+			"changed again\n" +
+			"since is listed, and nothing is done, unless --force says so. An undo has an id, by which it can be " +
+			"undone too.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, p := range args[1:] {
@@ -149,7 +154,8 @@ func undoCommand(app App, o *Options, stdio IO) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&u.Run, "run", "", "what the run, or the undo, with this `ID` has changed (default: the last run that has changed anything)")
+	cmd.Flags().StringVar(&u.Run, "run", "",
+		"what the run, or the undo, with this `ID` has changed (default: the last run that has changed anything)")
 	cmd.Flags().BoolVar(&u.Force, "force", false, "also what was changed again since")
 	cmd.Flags().BoolVar(&u.Dry, "dry-run", false, "only say what would be done")
 	return cmd
@@ -178,13 +184,15 @@ func printUndone(stdio IO, thread string, u filehistory.Undo, out filehistory.Un
 	}
 	switch {
 	case refused:
-		return errors.New("nothing was undone; --force also takes back what was changed again since, or name the paths to undo")
+		return errors.New("nothing was undone; --force also takes back what was changed again since, or name the " +
+			"paths to undo")
 	case u.Dry:
 		fmt.Fprintln(stdio.Err, "Nothing was changed (--dry-run).")
 	case out.ID == "":
 		fmt.Fprintln(stdio.Err, "There is nothing left to undo.")
 	default:
-		fmt.Fprintf(stdio.Err, "Undone. To take that back: %s threads undo %s --run %s\n", stdio.program(), inert.Line(thread), out.ID)
+		fmt.Fprintf(stdio.Err, "Undone. To take that back: %s threads undo %s --run %s\n", stdio.program(),
+			inert.Line(thread), out.ID)
 	}
 	return nil
 }

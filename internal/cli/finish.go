@@ -30,17 +30,21 @@ func (t *turn) finish(ctx context.Context, out runs.Outcome) error {
 	t.io.tell(t.io.errStyle().dim, line)
 	switch {
 	case out.Run.StopReason == store.Cancelled:
-		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: %s --thread %s \"…\"", t.again(), t.thread)}
-	case out.Run.Status == event.StatusError && t.flags.choices.Agent != "" && strings.Contains(out.Run.Error, agents.ErrNotFound.Error()):
+		return &codeError{ExitCancelled, fmt.Errorf("cancelled; continue with: %s --thread %s \"…\"", t.again(),
+			t.thread)}
+	case out.Run.Status == event.StatusError && t.flags.choices.Agent != "" &&
+		strings.Contains(out.Run.Error, agents.ErrNotFound.Error()):
 		return usageError("%s", inert.Line(out.Run.Error)) // a server finds out when the run begins
 	case out.Run.Error == store.Undelivered:
-		t.io.tell(nil, fmt.Sprintf("! it presented none of the outputs that it made; see them with: pudu threads files %s outputs", t.thread))
+		t.io.tell(nil, fmt.Sprintf("! it presented none of the outputs that it made; see them with: pudu threads "+
+			"files %s outputs", t.thread))
 	case out.Run.Status == event.StatusError:
 		return &codeError{ExitFailed, errors.New(inert.Line(out.Run.Error))}
 	case err != nil:
 		return &codeError{ExitFailed, err}
 	case out.Run.StopReason != "":
-		t.io.tell(nil, fmt.Sprintf("stopped early (%s); continue with: %s --thread %s \"go on\"", out.Run.StopReason, t.again(), t.thread))
+		t.io.tell(nil, fmt.Sprintf("stopped early (%s); continue with: %s --thread %s \"go on\"", out.Run.StopReason,
+			t.again(), t.thread))
 	}
 	return nil
 }
@@ -121,7 +125,9 @@ func offerKey(app App, missing error, stdio IO) (bool, error) {
 	}
 	name := app.Key(value)
 	if name == "" {
-		return false, usageError("this looks like no key that Pudu knows; set the provider's variable instead, for example OPENAI_API_KEY")
+		return false,
+			usageError("this looks like no key that Pudu knows; set the provider's variable instead, for example " +
+				"OPENAI_API_KEY")
 	}
 	file, err := app.Keep(name, value)
 	if err != nil {

@@ -29,7 +29,8 @@ func folderFilesCommand(with func(*cobra.Command, func(client.Folders) error) er
 	cmd := &cobra.Command{
 		Use:   "files FOLDER",
 		Short: "List the files of a folder, which its threads can read; add, get and remove some",
-		Long: "List the files of a folder. Every thread in the folder sees them below " + sandbox.Folder + " and cannot change them: a run that\n" +
+		Long: "List the files of a folder. Every thread in the folder sees them below " + sandbox.Folder +
+			" and cannot change them: a run that\n" +
 			"begins after a change sees it.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +57,8 @@ func folderFilesCommand(with func(*cobra.Command, func(client.Folders) error) er
 func addFolderFiles(with func(*cobra.Command, func(client.Folders) error) error, stdio IO) *cobra.Command {
 	var into string
 	cmd := &cobra.Command{
-		Use: "add FOLDER FILE...", Short: "Put files into a folder; one of the same name is replaced", Args: cobra.MinimumNArgs(2),
+		Use: "add FOLDER FILE...", Short: "Put files into a folder; one of the same name is replaced",
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := inFolder(path.Join(into, "file")); err != nil {
 				return err
@@ -101,7 +103,8 @@ func getFolderFile(with func(*cobra.Command, func(client.Folders) error) error, 
 				return err
 			}
 			err := with(cmd, func(f client.Folders) error {
-				return writeNew(out, stdio.Out, func(w io.Writer) error { return f.ReadFile(cmd.Context(), args[0], args[1], w) })
+				return writeNew(out, stdio.Out,
+					func(w io.Writer) error { return f.ReadFile(cmd.Context(), args[0], args[1], w) })
 			})
 			if err == nil && out != "-" {
 				fmt.Fprintln(stdio.Err, "Wrote "+out+".")
@@ -109,7 +112,8 @@ func getFolderFile(with func(*cobra.Command, func(client.Folders) error) error, 
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write, which must not exist; - is standard output (default: its name)")
+	cmd.Flags().StringVarP(&out, "out", "o", "",
+		"`FILE` to write, which must not exist; - is standard output (default: its name)")
 	return cmd
 }
 

@@ -25,17 +25,20 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		}
 		return failedWith(err)
 	}
-	change := func(use, short string, args int, done string, do func(context.Context, client.Folders, []string) error) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: func(cmd *cobra.Command, args []string) error {
-			err := with(cmd, func(fs client.Folders) error { return do(cmd.Context(), fs, args) })
-			if err == nil {
-				fmt.Fprintln(stdio.Err, done)
-			}
-			return err
-		}}
+	change := func(use, short string, args int, done string,
+		do func(context.Context, client.Folders, []string) error) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				err := with(cmd, func(fs client.Folders) error { return do(cmd.Context(), fs, args) })
+				if err == nil {
+					fmt.Fprintln(stdio.Err, done)
+				}
+				return err
+			}}
 	}
 	cmd := &cobra.Command{
-		Use: "folders", Short: "List the folders of threads; add and delete some, put threads and files into them", Args: cobra.NoArgs,
+		Use: "folders", Short: "List the folders of threads; add and delete some, put threads and files into them",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, func(fs client.Folders) error { return printFolders(cmd.Context(), fs, stdio) })
 		},
@@ -46,7 +49,8 @@ func foldersCommand(app App, o *Options, stdio IO) *cobra.Command {
 		folderFilesCommand(with, stdio),
 		change("delete FOLDER", "Remove a folder with its files; its threads stay", 1, "Deleted the folder.",
 			func(ctx context.Context, fs client.Folders, args []string) error { return fs.Delete(ctx, args[0]) }),
-		change("put FOLDER THREAD", "Put a thread into a folder; it leaves the one that it was in", 2, "Put the thread into the folder.",
+		change("put FOLDER THREAD", "Put a thread into a folder; it leaves the one that it was in", 2,
+			"Put the thread into the folder.",
 			func(ctx context.Context, fs client.Folders, args []string) error {
 				return fs.Put(ctx, args[0], args[1])
 			}),
@@ -72,7 +76,8 @@ func addFolder(with func(*cobra.Command, func(client.Folders) error) error, stdi
 				}
 				f.Instructions = string(raw)
 			}
-			if err := (folders.Patch{Name: &f.Name, Colour: &f.Colour, Instructions: &f.Instructions}).Check(); err != nil {
+			if err := (folders.Patch{Name: &f.Name, Colour: &f.Colour, Instructions: &f.Instructions}).
+				Check(); err != nil {
 				return usageError("%v", err)
 			}
 			return with(cmd, func(fs client.Folders) error {

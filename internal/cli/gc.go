@@ -15,9 +15,12 @@ func gcCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove what has outlived its use, and give the room back",
-		Long: "Remove what is older than the configuration's retention: in which pieces messages were streamed, outputs of commands\n" +
-			"and tools that were too long to be shown, snapshots that only make old steps quicker to load, and items whose time to live is over; and what belongs to\n" +
-			"nothing: folders without a thread, files whose writing was cut off. Threads, their messages, their states and their files stay as they are.",
+		Long: "Remove what is older than the configuration's retention: in which pieces messages were streamed, " +
+			"outputs of commands\n" +
+			"and tools that were too long to be shown, snapshots that only make old steps quicker to load, and items " +
+			"whose time to live is over; and what belongs to\n" +
+			"nothing: folders without a thread, files whose writing was cut off. Threads, their messages, their " +
+			"states and their files stay as they are.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
@@ -45,7 +48,8 @@ func printCollected(stdio IO, c Collected, dryRun bool) {
 	if dryRun {
 		verb = "Would remove"
 	}
-	fmt.Fprintf(stdio.Out, "%s chunks of %s, %s: %s\n", verb, Count(c.Messages, "message"), Count(c.Snapshots, "snapshot"), amount(c.Bytes))
+	fmt.Fprintf(stdio.Out, "%s chunks of %s, %s: %s\n", verb, Count(c.Messages, "message"),
+		Count(c.Snapshots, "snapshot"), amount(c.Bytes))
 	if c.Rows > 0 {
 		fmt.Fprintf(stdio.Out, "%s %s whose time was over, such as items of the store\n", verb, Count(c.Rows, "row"))
 	}
@@ -54,7 +58,8 @@ func printCollected(stdio IO, c Collected, dryRun bool) {
 		fmt.Fprintln(stdio.Out, "  "+inert.Line(name))
 	}
 	if !dryRun {
-		fmt.Fprintf(stdio.Out, "Removed %s of commands and tools: %s; %s of writing\n", Count(c.Logs, "output"), amount(c.LogBytes), Count(c.Leftovers, "leftover"))
+		fmt.Fprintf(stdio.Out, "Removed %s of commands and tools: %s; %s of writing\n", Count(c.Logs, "output"),
+			amount(c.LogBytes), Count(c.Leftovers, "leftover"))
 		fmt.Fprintf(stdio.Out, "The database is smaller by %s\n", amount(c.Shrunk))
 	}
 	for _, why := range c.Failed {

@@ -23,10 +23,14 @@ func inspectCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var call int
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "inspect ID", Short: "Show what happened in a run, and what each call of a model was sent", Args: cobra.ExactArgs(1),
-		Long: "Show the steps of a run, by its id or by that of its thread, which means the last run: calls of models and tools,\n" +
-			"retries, compactions, questions, and what they took. With --call N: what the model was sent in the N-th call, part\n" +
-			"by part, what of it is new since the call before, and what came back. --json has all of it, word for word.",
+		Use: "inspect ID", Short: "Show what happened in a run, and what each call of a model was sent",
+		Args: cobra.ExactArgs(1),
+		Long: "Show the steps of a run, by its id or by that of its thread, which means the last run: calls of " +
+			"models and tools,\n" +
+			"retries, compactions, questions, and what they took. With --call N: what the model was sent in the N-th " +
+			"call, part\n" +
+			"by part, what of it is new since the call before, and what came back. --json has all of it, word for " +
+			"word.",
 		Example: "  pudu runs inspect 01a214ec-9889-7d6a-b985-1e0e385bc748\n  pudu runs inspect THREAD --call 3 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("call") && call < 1 {
@@ -46,7 +50,8 @@ func inspectCommand(app App, o *Options, stdio IO) *cobra.Command {
 func inspect(ctx context.Context, c client.Calls, stdio IO, id string, call int, asJSON bool) error {
 	thread, run, err := c.Find(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("there is no run, and no thread with runs, %.80q; `pudu runs --all` and `pudu threads` list what there is", id)
+		return fmt.Errorf("there is no run, and no thread with runs, %.80q; `pudu runs --all` and `pudu threads` "+
+			"list what there is", id)
 	}
 	if err != nil {
 		return err
@@ -95,8 +100,10 @@ func printTimeline(stdio IO, t *calls.Timeline) error {
 	if err := printTable(stdio.Out, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdio.Err, "Run %s of thread %s: %s, %s, %s. Models took %s, tools %s; %s%s.\n", inert.Line(t.RunID), inert.Line(t.ThreadID),
-		inert.Line(strings.TrimSpace(t.Status+" "+t.StopReason)), Count(t.Calls, "call"), Count(t.Tools, "tool call"), span(t.Times.ModelMS),
+	fmt.Fprintf(stdio.Err, "Run %s of thread %s: %s, %s, %s. Models took %s, tools %s; %s%s.\n", inert.Line(t.RunID),
+		inert.Line(t.ThreadID),
+		inert.Line(strings.TrimSpace(t.Status+" "+t.StopReason)), Count(t.Calls, "call"), Count(t.Tools, "tool call"),
+		span(t.Times.ModelMS),
 		span(t.Times.ToolsMS), usageWords(&t.Usage), costWords(t.Cost))
 	return nil
 }
@@ -136,7 +143,8 @@ func stepWords(s *calls.Step) (what, how string) {
 	case calls.StepNotice:
 		return "notice", s.Notice.Type + " " + s.Notice.Message
 	case calls.StepCompaction:
-		return "compaction " + strconv.Itoa(s.Compaction.Number), fmt.Sprintf("to about %s tokens", tokens(s.Compaction.Tokens))
+		return "compaction " + strconv.Itoa(s.Compaction.Number),
+			fmt.Sprintf("to about %s tokens", tokens(s.Compaction.Tokens))
 	case calls.StepQuestion:
 		return "question", "waits for a person " + s.Question.CallID
 	case calls.StepRun:
@@ -179,7 +187,8 @@ func toolWords(t *calls.Tooled) string {
 
 // printCall prints a call for people: what it was sent by parts, and the messages that are new.
 func printCall(stdio IO, c *calls.Call) error {
-	fmt.Fprintf(stdio.Out, "Call %d of %d, %s (%s), began %s\n", c.N, c.Of, inert.Line(cmp.Or(c.Model, "?")), inert.Line(c.Provider),
+	fmt.Fprintf(stdio.Out, "Call %d of %d, %s (%s), began %s\n", c.N, c.Of, inert.Line(cmp.Or(c.Model, "?")),
+		inert.Line(c.Provider),
 		c.Began.Local().Format(time.DateTime)) //nolint:gosmopolitan // read by a person, here
 	var cost []calls.Cost
 	if c.Cost != nil {
@@ -187,17 +196,20 @@ func printCall(stdio IO, c *calls.Call) error {
 	}
 	fmt.Fprintf(stdio.Out, "%s%s\n", inert.Line(madeWords(&c.Made)), costWords(cost))
 	for i, t := range c.Tries[:max(len(c.Tries)-1, 0)] {
-		fmt.Fprintf(stdio.Out, "try %d: %s %s %s, waited %s\n", i+1, inert.Line(t.Model), span(t.TookMS), inert.Line(strings.TrimSpace(t.Class+" "+t.Error)), span(t.WaitMS))
+		fmt.Fprintf(stdio.Out, "try %d: %s %s %s, waited %s\n", i+1, inert.Line(t.Model), span(t.TookMS),
+			inert.Line(strings.TrimSpace(t.Class+" "+t.Error)), span(t.WaitMS))
 	}
 	rows := [][]string{}
 	for _, p := range c.Parts {
-		rows = append(rows, []string{p.Name, strconv.Itoa(p.Count), strconv.Itoa(p.Bytes) + " bytes", "~" + tokens(p.Tokens) + " tokens"})
+		rows = append(rows, []string{p.Name, strconv.Itoa(p.Count), strconv.Itoa(p.Bytes) + " bytes",
+			"~" + tokens(p.Tokens) + " tokens"})
 	}
 	if err := printTable(stdio.Out, rows); err != nil {
 		return err
 	}
 	if c.New.Since > 0 {
-		fmt.Fprintf(stdio.Out, "The first %s are those of call %d; new are about %s tokens:\n", Count(c.New.Kept, "message"), c.New.Since, tokens(c.New.Tokens))
+		fmt.Fprintf(stdio.Out, "The first %s are those of call %d; new are about %s tokens:\n",
+			Count(c.New.Kept, "message"), c.New.Since, tokens(c.New.Tokens))
 	}
 	for _, raw := range c.Request.Messages[min(c.New.Kept, len(c.Request.Messages)):] {
 		fmt.Fprintln(stdio.Out, clip(messageLine(raw), 160))

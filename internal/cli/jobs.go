@@ -19,7 +19,8 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	var f job.Filter
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "List what waits to be done, what fails and why; do some again, drop some", Args: cobra.NoArgs,
+		Use: "jobs", Short: "List what waits to be done, what fails and why; do some again, drop some",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := app.Reach(cmd.Context(), *o, func(c *client.Client) error {
 				list, err := c.Jobs().List(cmd.Context(), f)
@@ -31,20 +32,24 @@ func jobsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			return failedWith(err)
 		},
 	}
-	change := func(use, short, done string, do func(context.Context, client.Jobs, []string) (int64, error)) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
-			err := app.Reach(cmd.Context(), *o, func(c *client.Client) error {
-				n, err := do(cmd.Context(), c.Jobs(), args)
-				if err == nil && n == 0 || errors.Is(err, store.ErrNotFound) {
-					err = fmt.Errorf("there is no such job that does not run: %s %s; `pudu jobs` lists them", args[0], args[1])
+	change := func(use, short, done string, do func(context.Context, client.Jobs, []string) (int64,
+		error)) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(2),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				err := app.Reach(cmd.Context(), *o, func(c *client.Client) error {
+					n, err := do(cmd.Context(), c.Jobs(), args)
+					if err == nil && n == 0 || errors.Is(err, store.ErrNotFound) {
+						err = fmt.Errorf("there is no such job that does not run: %s %s; `pudu jobs` lists them",
+							args[0],
+							args[1])
+					}
+					return err
+				})
+				if err == nil {
+					fmt.Fprintln(stdio.Err, done)
 				}
-				return err
-			})
-			if err == nil {
-				fmt.Fprintln(stdio.Err, done)
-			}
-			return failedWith(err)
-		}}
+				return failedWith(err)
+			}}
 	}
 	cmd.PersistentFlags().StringVar(&f.User, "user", "", "only those of the user with this `ID`")
 	cmd.Flags().StringVar(&f.Kind, "kind", "", "only those of a `KIND`, such as webhook")
@@ -77,7 +82,8 @@ func printJobs(stdio IO, list []job.Entry, asJSON bool) error {
 		case e.Begun:
 			state = "runs"
 		}
-		rows[i] = []string{inert.Line(e.Kind), inert.Line(e.Key), inert.Line(e.User), state, fmt.Sprintf("try %d", e.Tries), inert.Line(e.Error)}
+		rows[i] = []string{inert.Line(e.Kind), inert.Line(e.Key), inert.Line(e.User), state,
+			fmt.Sprintf("try %d", e.Tries), inert.Line(e.Error)}
 	}
 	return printTable(stdio.Out, rows)
 }

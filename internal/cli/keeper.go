@@ -32,9 +32,11 @@ func keeperCommands(app App, o *Options, stdio IO) []*cobra.Command {
 	}
 	list := []*cobra.Command{
 		listModels(with, stdio), listProviders(with, stdio), addModel(with, stdio), testModel(with, stdio),
-		changeModel(with, stdio, "default NAME", "Choose the model of runs that name none; \"\" leaves it to the configuration", "It is the default.",
+		changeModel(with, stdio, "default NAME",
+			"Choose the model of runs that name none; \"\" leaves it to the configuration", "It is the default.",
 			client.Keeper.SetStandard),
-		changeModel(with, stdio, "remove NAME", "Remove a model that was added, with its key; runs that work with it go on", "Removed the model.",
+		changeModel(with, stdio, "remove NAME",
+			"Remove a model that was added, with its key; runs that work with it go on", "Removed the model.",
 			client.Keeper.Remove),
 	}
 	for _, cmd := range list {
@@ -43,20 +45,23 @@ func keeperCommands(app App, o *Options, stdio IO) []*cobra.Command {
 	return list
 }
 
-func changeModel(with keeping, stdio IO, use, short, done string, do func(client.Keeper, context.Context, string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		err := with(cmd, func(ctx context.Context, k client.Keeper) error { return do(k, ctx, args[0]) })
-		if err == nil {
-			fmt.Fprintln(stdio.Err, done)
-		}
-		return err
-	}}
+func changeModel(with keeping, stdio IO, use, short, done string,
+	do func(client.Keeper, context.Context, string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := with(cmd, func(ctx context.Context, k client.Keeper) error { return do(k, ctx, args[0]) })
+			if err == nil {
+				fmt.Fprintln(stdio.Err, done)
+			}
+			return err
+		}}
 }
 
 func listModels(with keeping, stdio IO) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the models, and where they and their keys come from; nobody is asked", Args: cobra.NoArgs,
+		Use: "list", Short: "List the models, and where they and their keys come from; nobody is asked",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, func(ctx context.Context, k client.Keeper) error {
 				l, err := k.List(ctx)
@@ -83,7 +88,8 @@ func printListed(stdio IO, l models.List) error {
 			mark = "*"
 		}
 		rows = append(rows, []string{
-			mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.Model), inert.Line(m.Origin), inert.Line(m.Key), inert.Line(m.Problem),
+			mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.Model), inert.Line(m.Origin),
+			inert.Line(m.Key), inert.Line(m.Problem),
 		})
 	}
 	if len(l.Models) > 0 {
@@ -121,10 +127,12 @@ func listProviders(with keeping, stdio IO) *cobra.Command {
 func printProviders(stdio IO, l models.Providers) error {
 	rows := [][]string{{"PROVIDER", "NEEDS", "SUCH AS", "KEYS AT"}}
 	for _, p := range l.Providers {
-		rows = append(rows, []string{inert.Line(p.Name), needs(p), inert.Line(strings.Join(p.Models[:min(len(p.Models), 2)], ", ")), inert.Line(p.KeyURL)})
+		rows = append(rows, []string{inert.Line(p.Name), needs(p),
+			inert.Line(strings.Join(p.Models[:min(len(p.Models), 2)], ", ")), inert.Line(p.KeyURL)})
 	}
 	if l.Ollama != nil {
-		rows = append(rows, []string{"ollama", "nothing: found at " + inert.Line(l.Ollama.BaseURL), inert.Line(strings.Join(l.Ollama.Models, ", ")), ""})
+		rows = append(rows, []string{"ollama", "nothing: found at " + inert.Line(l.Ollama.BaseURL),
+			inert.Line(strings.Join(l.Ollama.Models, ", ")), ""})
 	}
 	return printTable(stdio.Out, rows)
 }

@@ -58,7 +58,8 @@ func (t *tty) show() string { return strings.Join(t.shows(), "\n") }
 // watched is a watcher at a terminal of 80 columns and 24 rows.
 func watched() (*watcher, *tty) {
 	screen := &tty{}
-	return newWatcher(IO{Out: screen, Err: screen, OutTTY: true, ErrTTY: true, Plain: true, Width: 80, Height: 24}, false), screen
+	return newWatcher(IO{Out: screen, Err: screen, OutTTY: true, ErrTTY: true, Plain: true, Width: 80, Height: 24},
+		false), screen
 }
 
 func chunk(w *watcher, c event.Chunk) {
@@ -144,8 +145,10 @@ func TestLinesAreCountedInCells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, screen := watched()
 		name := strings.Repeat("月度收入报告", 12)
-		chunk(w, event.Chunk{Reasoning: "用户想要" + strings.Repeat("一个很长的中文回答，", 12) + " and some words in English to the very end of it"})
-		w.show(event.Event{Data: event.ToolStart{CallID: "c", Tool: "bash", Args: json.RawMessage(`{"command":"` + name + `"}`)}})
+		chunk(w, event.Chunk{Reasoning: "用户想要" + strings.Repeat("一个很长的中文回答，", 12) +
+			" and some words in English to the very end of it"})
+		w.show(event.Event{Data: event.ToolStart{CallID: "c", Tool: "bash",
+			Args: json.RawMessage(`{"command":"` + name + `"}`)}})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		w.show(event.Event{Data: event.Progress{CallID: "c", Text: name}})
@@ -220,7 +223,8 @@ func TestAnInterruptTakesThePlaceOfAnAnswer(t *testing.T) {
 		stdio, shown := typed("")
 		stdio.In, stdio.Signals = never, signals
 		_, err := (&turn{io: stdio, thread: "t1"}).ask(questionsOf(asked(t, args)))
-		if code := exitOf(err); code != ExitWaiting || !strings.Contains(err.Error(), `no answer; go on later: pudu run --thread t1 "ANSWER"`) {
+		if code := exitOf(err); code != ExitWaiting ||
+			!strings.Contains(err.Error(), `no answer; go on later: pudu run --thread t1 "ANSWER"`) {
 			t.Errorf("exit %d: %v\n%s", code, err, shown)
 		}
 		close(never)

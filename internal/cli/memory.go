@@ -35,24 +35,27 @@ func memoryCommand(app App, o *Options, stdio IO) *cobra.Command {
 		return failedWith(err)
 	}
 	cmd := &cobra.Command{
-		Use: "memory", Short: "Look at what is remembered of you; add, forget, undo, export and import it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "memory", Short: "Look at what is remembered of you; add, forget, undo, export and import it",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(
 		listMemory(with, stdio), searchMemory(with, stdio), addMemory(with, stdio),
-		decideMemory("forget FACT", "Forget a fact, and what was made of it", with, stdio, func(ctx context.Context, m client.Memory, id string) (string, error) {
-			n, err := m.Forget(ctx, id)
-			return "Forgot " + Count(n, "fact") + ".", err
-		}),
-		decideMemory("accept FACT", "Keep a fact that waits for a yes", with, stdio, func(ctx context.Context, m client.Memory, id string) (string, error) {
-			_, err := m.Accept(ctx, id)
-			return "Kept the fact.", err
-		}),
-		decideMemory("refuse FACT", "Give up a fact that waits for a yes", with, stdio, func(ctx context.Context, m client.Memory, id string) (string, error) {
-			_, err := m.Refuse(ctx, id)
-			return "Gave up the fact.", err
-		}),
+		decideMemory("forget FACT", "Forget a fact, and what was made of it", with, stdio,
+			func(ctx context.Context, m client.Memory, id string) (string, error) {
+				n, err := m.Forget(ctx, id)
+				return "Forgot " + Count(n, "fact") + ".", err
+			}),
+		decideMemory("accept FACT", "Keep a fact that waits for a yes", with, stdio,
+			func(ctx context.Context, m client.Memory, id string) (string, error) {
+				_, err := m.Accept(ctx, id)
+				return "Kept the fact.", err
+			}),
+		decideMemory("refuse FACT", "Give up a fact that waits for a yes", with, stdio,
+			func(ctx context.Context, m client.Memory, id string) (string, error) {
+				_, err := m.Refuse(ctx, id)
+				return "Gave up the fact.", err
+			}),
 		whyMemory(with, stdio), undoMemory(with, stdio), exportMemory(with, stdio), importMemory(with, stdio),
 	)
 	return cmd
@@ -76,7 +79,8 @@ func listMemory(with withMemory, stdio IO) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", memory.Active, "`STATUS`: active, proposed (waits for a yes) or gone (was replaced)")
+	cmd.Flags().StringVar(&status, "status", memory.Active,
+		"`STATUS`: active, proposed (waits for a yes) or gone (was replaced)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
 }
@@ -187,21 +191,24 @@ func addMemory(with withMemory, stdio IO) *cobra.Command {
 	return cmd
 }
 
-func decideMemory(use, short string, with withMemory, stdio IO, do func(context.Context, client.Memory, string) (string, error)) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return with(cmd, func(ctx context.Context, m client.Memory) error {
-			done, err := do(ctx, m, args[0])
-			if err == nil {
-				fmt.Fprintln(stdio.Err, done)
-			}
-			return err
-		})
-	}}
+func decideMemory(use, short string, with withMemory, stdio IO, do func(context.Context, client.Memory, string) (string,
+	error)) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd, func(ctx context.Context, m client.Memory) error {
+				done, err := do(ctx, m, args[0])
+				if err == nil {
+					fmt.Fprintln(stdio.Err, done)
+				}
+				return err
+			})
+		}}
 }
 
 func whyMemory(with withMemory, stdio IO) *cobra.Command {
 	return &cobra.Command{
-		Use: "why RUN|THREAD", Short: "List the facts that a run, or the newest run of a thread, knew of, and why", Args: cobra.ExactArgs(1),
+		Use: "why RUN|THREAD", Short: "List the facts that a run, or the newest run of a thread, knew of, and why",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				list, err := m.Why(ctx, args[0])
@@ -231,7 +238,8 @@ func undoMemory(with withMemory, stdio IO) *cobra.Command {
 			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				_, err := m.Undo(ctx)
 				if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
-					return errors.New("there is nothing to take back: no conversation was read, or the last reading was taken back already")
+					return errors.New("there is nothing to take back: no conversation was read, or the last reading " +
+						"was taken back already")
 				}
 				if err == nil {
 					fmt.Fprintln(stdio.Err, "Took back the last reading.")
@@ -297,7 +305,8 @@ func writeMemory(dir string, d memory.Document) error {
 
 func importMemory(with withMemory, stdio IO) *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE|FOLDER", Short: "Replace what is remembered by a document, or by DeerFlow's files of a user", Args: cobra.ExactArgs(1),
+		Use: "import FILE|FOLDER", Short: "Replace what is remembered by a document, or by DeerFlow's files of a user",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := readMemory(args[0])
 			if err != nil {

@@ -53,8 +53,10 @@ func modelsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models",
 		Short: "List the models that runs can use, and whether they answer; add, test, choose and remove some",
-		Long: "List the models of the configuration and those that were added, or, if there are none, those for which there is a key in the\n" +
-			"environment; ask each of them for one word. The one with * is used by runs that name none; the exit code is 1 if that one does not answer.\n" +
+		Long: "List the models of the configuration and those that were added, or, if there are none, those for " +
+			"which there is a key in the\n" +
+			"environment; ask each of them for one word. The one with * is used by runs that name none; the exit " +
+			"code is 1 if that one does not answer.\n" +
 			"pudu doctor model [NAME] finds out whether one is good enough to be an agent.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -127,7 +129,8 @@ func printModels(stdio IO, models []ModelInfo) error {
 			mark = "*"
 		}
 		rows = append(rows, []string{
-			mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.ID), m.window(), m.abilities(), m.Price.String(), m.state(look),
+			mark + " " + inert.Line(m.Name), inert.Line(m.Provider + "/" + m.ID), m.window(), m.abilities(),
+			m.Price.String(), m.state(look),
 		})
 	}
 	var table strings.Builder
@@ -141,7 +144,8 @@ func printModels(stdio IO, models []ModelInfo) error {
 		}
 	}
 	if asOf := oldestPrice(models); asOf != "" {
-		fmt.Fprintln(stdio.Err, look.dim("Prices are per million tokens; those of the built-in table are of "+asOf+" and may have changed: pricing: in the configuration wins."))
+		fmt.Fprintln(stdio.Err, look.dim("Prices are per million tokens; those of the built-in table are of "+asOf+
+			" and may have changed: pricing: in the configuration wins."))
 	}
 	return nil
 }

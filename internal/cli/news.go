@@ -20,7 +20,8 @@ func newsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		return app.Reach(cmd.Context(), *o, func(c *client.Client) error { return do(client.News{Client: c}) })
 	}
 	cmd := &cobra.Command{
-		Use: "news", Short: "List the threads that run, wait for you, have failed or answered since you read them", Args: cobra.NoArgs,
+		Use: "news", Short: "List the threads that run, wait for you, have failed or answered since you read them",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := with(cmd, func(n client.News) error {
 				list, err := n.Newest(cmd.Context(), 500)
@@ -61,7 +62,8 @@ func printNews(stdio IO, list []news.Change, all, asJSON bool) error {
 	}
 	lines, rows := []line{}, [][]string{}
 	words := map[string]string{
-		news.Running: "running", news.Waiting: "waits for you", news.Failed: "failed", news.Answered: "new answer", news.Read: "read",
+		news.Running: "running", news.Waiting: "waits for you", news.Failed: "failed", news.Answered: "new answer",
+		news.Read: "read",
 	}
 	for i := range list {
 		c := list[len(list)-1-i]

@@ -11,7 +11,8 @@ import (
 // openTime bounds how long the program that opens a browser may take: some stay until the browser ends.
 const openTime = 10 * time.Second
 
-// openPages shows an address in a browser, where somebody sits at this machine who has one; elsewhere it does nothing. It does not wait.
+// openPages shows an address in a browser, where somebody sits at this machine who has one; elsewhere it does nothing.
+// It does not wait.
 func openPages(ctx context.Context, address string) {
 	program := opener(runtime.GOOS, os.Getenv)
 	path, err := exec.LookPath(program)

@@ -43,14 +43,16 @@ func (t *turn) ask(questions []question) ([]message.Message, error) {
 				fmt.Fprintln(t.io.Out, q.text)
 			}
 		}
-		return nil, &codeError{ExitWaiting, fmt.Errorf("the agent waits for an answer: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
+		return nil, &codeError{ExitWaiting, fmt.Errorf("the agent waits for an answer: %s --thread %s \"ANSWER\"",
+			t.again(), t.thread)}
 	}
 	var replies []message.Message
 	for _, q := range questions {
 		t.io.tell(nil, "\n"+q.text+"\n")
 		reply, err := t.io.answer(q.Shown)
 		if err != nil {
-			return nil, &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: %s --thread %s \"ANSWER\"", t.again(), t.thread)}
+			return nil, &codeError{ExitWaiting, fmt.Errorf("no answer; go on later: %s --thread %s \"ANSWER\"",
+				t.again(), t.thread)}
 		}
 		replies = append(replies, reply.Message(q.Shown))
 	}
@@ -78,8 +80,10 @@ func (stdio IO) answer(q clarification.Shown) (clarification.Reply, error) {
 		if !beside(q.Options, text) {
 			return clarification.NewReply(q, text, ""), nil
 		}
-		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow(fmt.Sprintf("There is no %s: give a number from 1 to %d, what stands behind it, or an answer of your own.",
-			text, len(q.Options))))
+		fmt.Fprintln(stdio.Err, stdio.errStyle().
+			yellow(fmt.Sprintf("There is no %s: give a number from 1 to %d, what stands behind it, or an answer of "+
+				"your own.",
+				text, len(q.Options))))
 	}
 }
 
@@ -91,7 +95,8 @@ func beside(options []clarification.ShownOption, text string) bool {
 		return err == nil
 	}
 	return len(options) > 0 && number(text) &&
-		!slices.ContainsFunc(options, func(o clarification.ShownOption) bool { return number(o.Label) || number(o.Value) })
+		!slices.ContainsFunc(options,
+			func(o clarification.ShownOption) bool { return number(o.Label) || number(o.Value) })
 }
 
 // errInterruptedAnswer: an interrupt took the place of an answer.
@@ -235,7 +240,8 @@ func options(f clarification.ShownField, texts []string) (value, problem string)
 	for _, text := range texts {
 		o, ok := chosen(f.Options, text)
 		if !ok {
-			return "", fmt.Sprintf("There is no %q: give a number from 1 to %d, or what stands behind it.", strings.TrimSpace(text), len(f.Options))
+			return "", fmt.Sprintf("There is no %q: give a number from 1 to %d, or what stands behind it.",
+				strings.TrimSpace(text), len(f.Options))
 		}
 		if !slices.Contains(labels, o.Label) {
 			labels = append(labels, o.Label)

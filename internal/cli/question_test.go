@@ -55,7 +55,8 @@ const (
 // typed is a terminal at which a person types the lines.
 func typed(lines string) (IO, *bytes.Buffer) {
 	var errs bytes.Buffer
-	return IO{In: bufio.NewReader(strings.NewReader(lines)), Out: &errs, Err: &errs, InTTY: true, ErrTTY: true, Plain: true}, &errs
+	return IO{In: bufio.NewReader(strings.NewReader(lines)), Out: &errs, Err: &errs, InTTY: true, ErrTTY: true,
+		Plain: true}, &errs
 }
 
 func TestAnswersAtATerminal(t *testing.T) {
@@ -64,12 +65,14 @@ func TestAnswersAtATerminal(t *testing.T) {
 		{"an option by its name", colour, "blue\n", `Answer to your question "Which colour?": Blue`, "option-2"},
 		{"an option by its value", colour, "R\n", `Answer to your question "Which colour?": Red (r)`, "option-1"},
 		{"a number of no option", colour, "7\n0\n2.\n", `Answer to your question "Which colour?": Blue`, "option-2"},
-		{"a number among numbers", `{"question":"How many?","options":["10","20"]}`, "15\n", `Answer to your question "How many?": 15`, ""},
+		{"a number among numbers", `{"question":"How many?","options":["10","20"]}`, "15\n",
+			`Answer to your question "How many?": 15`, ""},
 		{"something else", colour, "green, please", `Answer to your question "Which colour?": green, please`, ""},
 		{"free text", `{"question":"Name?"}`, "Ada\n", `Answer to your question "Name?": Ada`, ""},
 		{"a form", trip, "Rome\n1, dinner\n2\ny\n3.5\n2026-07-31\n",
 			"Answer to your question \"Your trip?\":\nCity: Rome\nMeals: Lunch, Dinner\nSeat: Window\nA dog?: yes\nDays: 3.5\nFrom: 2026-07-31", ""},
-		{"a form with holes", trip, "Rome\n\naisle\n\n\n\n", "Answer to your question \"Your trip?\":\nCity: Rome\nSeat: Aisle", ""},
+		{"a form with holes", trip, "Rome\n\naisle\n\n\n\n",
+			"Answer to your question \"Your trip?\":\nCity: Rome\nSeat: Aisle", ""},
 		{"a form with mistakes", trip, "\nRome\n9\n1\n\n1\nmaybe\nn\nmany\n2\ntomorrow\n2026-01-01\n",
 			"Answer to your question \"Your trip?\":\nCity: Rome\nMeals: Lunch\nSeat: Aisle\nA dog?: no\nDays: 2\nFrom: 2026-01-01", ""},
 	} {
@@ -129,7 +132,8 @@ func TestNoAnswerLeavesTheQuestionOpen(t *testing.T) {
 
 func TestQuestionWithoutATerminalIsTheOutput(t *testing.T) {
 	var out bytes.Buffer
-	_, err := (&turn{io: IO{Out: &out}, thread: "t1"}).ask(questionsOf(asked(t, `{"question":"One?"}`, `{"question":"Two?"}`)))
+	_, err := (&turn{io: IO{Out: &out}, thread: "t1"}).
+		ask(questionsOf(asked(t, `{"question":"One?"}`, `{"question":"Two?"}`)))
 	if err == nil || out.String() != "❓ One?\n❓ Two?\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
@@ -143,7 +147,8 @@ type answering struct {
 	got   [][]message.Message
 }
 
-func (r *answering) Run(_ context.Context, req runs.Request, _ map[string][]byte, _ func(event.Event), _ func(string)) (runs.Outcome, error) {
+func (r *answering) Run(_ context.Context, req runs.Request, _ map[string][]byte, _ func(event.Event),
+	_ func(string)) (runs.Outcome, error) {
 	r.got = append(r.got, req.Input)
 	out := runs.Outcome{Run: store.Run{Status: event.StatusSuccess}, State: r.first}
 	if len(r.got) > 1 {
@@ -157,7 +162,8 @@ func (r *answering) Run(_ context.Context, req runs.Request, _ map[string][]byte
 func TestAnswersAreTheNextTurn(t *testing.T) {
 	stdio, shown := typed("2\nAda\n")
 	runner := &answering{first: asked(t, colour, `{"question":"Name?"}`)}
-	tn := &turn{session: &Session{Runner: runner}, io: stdio, thread: "t1", input: []message.Message{message.New(message.Human, "go")}}
+	tn := &turn{session: &Session{Runner: runner}, io: stdio, thread: "t1",
+		input: []message.Message{message.New(message.Human, "go")}}
 	if err := tn.converse(t.Context(), tn.carryOut); err != nil {
 		t.Fatal(err, shown)
 	}
@@ -166,7 +172,8 @@ func TestAnswersAreTheNextTurn(t *testing.T) {
 		r, _ := clarification.ReadReply(m)
 		got = append(got, r.RequestID+" "+m.Text())
 	}
-	want := []string{`clarification:a Answer to your question "Which colour?": Blue`, `clarification:b Answer to your question "Name?": Ada`}
+	want := []string{`clarification:a Answer to your question "Which colour?": Blue`,
+		`clarification:b Answer to your question "Name?": Ada`}
 	if diff := cmp.Diff(want, got); diff != "" || len(runner.got) != 2 {
 		t.Errorf("%d runs; %s", len(runner.got), diff)
 	}

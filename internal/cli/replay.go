@@ -20,8 +20,10 @@ func replayCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE...",
 		Short: "Run recorded runs again and show the first difference of each",
-		Long: "Run recorded runs again, with the recorded turns as the model and everything else real, in a temporary data folder, and\n" +
-			"show the first difference of each. `pudu export THREAD --test` makes a recording. The exit code is 1 if a run differs,\n" +
+		Long: "Run recorded runs again, with the recorded turns as the model and everything else real, in a " +
+			"temporary data folder, and\n" +
+			"show the first difference of each. `pudu export THREAD --test` makes a recording. The exit code is 1 if " +
+			"a run differs,\n" +
 			"2 if a file is no recording.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +35,8 @@ func replayCommand(app App, o *Options, stdio IO) *cobra.Command {
 			return replayFiles(cmd.Context(), app, look, stdio, args)
 		},
 	}
-	cmd.Flags().StringArrayVar(&mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, as the recorded run did (repeatable)")
+	cmd.Flags().StringArrayVar(&mounts, "mount", nil,
+		"show `DIR[:rw]` at /mnt/<its name>, as the recorded run did (repeatable)")
 	return cmd
 }
 
@@ -144,9 +147,12 @@ func exportTest(ctx context.Context, app App, o Options, stdio IO, threadID, run
 		return failedWith(err)
 	}
 	if len(r.Before) > 0 {
-		fmt.Fprintln(stdio.Err, "The run continued a conversation. What its files were then is known of those alone that were not changed since.")
+		fmt.Fprintln(stdio.Err,
+			"The run continued a conversation. What its files were then is known of those alone that were not "+
+				"changed since.")
 	}
-	fmt.Fprintf(stdio.Err, "%s: %s, %s; run it again with: pudu replay %s\n", out, Count(len(r.Turns), "model turn"), Count(r.Calls(), "tool call"), out)
+	fmt.Fprintf(stdio.Err, "%s: %s, %s; run it again with: pudu replay %s\n", out, Count(len(r.Turns), "model turn"),
+		Count(r.Calls(), "tool call"), out)
 	return nil
 }
 

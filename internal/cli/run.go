@@ -60,9 +60,12 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"A run that a crash or a kill cut off goes on where it was with --resume; its argument is the thread\n" +
 			"(without one: the last unfinished run). See pudu runs for what is unfinished.\n\n" +
 			"While it works you can type: each line is said to it, and read before its next step.\n\n" +
-			"A call that the configuration wants approved is shown, and runs when you allow it. Where nobody can be asked the\n" +
-			"exit code is 3, and --approve or --reject WHY with --thread answers later. The same flags as before keep the agent\n" +
-			"the same. --approve --scope thread (or always) also allows later calls like it, until pudu approvals revoke.",
+			"A call that the configuration wants approved is shown, and runs when you allow it. Where nobody can be " +
+			"asked the\n" +
+			"exit code is 3, and --approve or --reject WHY with --thread answers later. The same flags as before " +
+			"keep the agent\n" +
+			"the same. --approve --scope thread (or always) also allows later calls like it, until pudu approvals " +
+			"revoke.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := read(); err != nil {
@@ -79,7 +82,8 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 			case !f.approve && (f.scope != "" || f.pattern != ""):
 				return usageError("--scope and --pattern go with --approve")
 			case f.temporary && (f.cont || f.resume || f.approve || f.rejects):
-				return usageError("--temporary begins a new thread; it takes no --continue, --resume, --approve and --reject")
+				return usageError("--temporary begins a new thread; it takes no --continue, --resume, --approve and " +
+					"--reject")
 			case f.approve || f.rejects:
 				return decideRun(cmd.Context(), app, *o, f, stdio, args)
 			case f.resume:
@@ -90,19 +94,25 @@ func runCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.thread, "thread", "", "continue the thread `ID`, or start it")
-	flags.BoolVar(&f.temporary, "temporary", false, "on a new thread that is in no list and search, and goes a day after its last use")
+	flags.BoolVar(&f.temporary, "temporary", false,
+		"on a new thread that is in no list and search, and goes a day after its last use")
 	flags.BoolVar(&f.cont, "continue", false, "continue the last used thread")
 	flags.BoolVar(&f.resume, "resume", false, "go on with an unfinished run instead of a new task")
 	flags.StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
 	read = f.choices.flags(cmd)
 	flags.BoolVar(&f.approve, "approve", false, "allow the calls of the thread that wait for approval, and go on")
 	flags.StringVar(&f.scope, "scope", "", "with --approve: `once` (the default), thread or always")
-	flags.StringVar(&f.pattern, "pattern", "", "with --scope: for calls like `TEXT`, such as \"git status*\", instead of exactly those")
+	flags.StringVar(&f.pattern, "pattern", "",
+		"with --scope: for calls like `TEXT`, such as \"git status*\", instead of exactly those")
 	flags.StringVar(&f.reject, "reject", "", "refuse them, tell the agent `WHY`, and go on")
 	flags.BoolVar(&f.json, "json", false, "print the events as JSON lines instead of the answer")
 	flags.StringArrayVar(&f.files, "file", nil, "put a copy of `FILE` into the uploads (repeatable)")
-	flags.StringArrayVar(&f.mounts, "mount", nil, "show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
-	flags.StringArrayVar(&f.secrets, "secret", nil, "let skills use the secret `NAME`: the environment has its value, or you are asked; NAME=- reads it from\nstandard input (repeatable)")
+	flags.StringArrayVar(&f.mounts, "mount", nil,
+		"show `DIR[:rw]` at /mnt/<its name>, read-only unless :rw (repeatable)")
+	flags.StringArrayVar(&f.secrets, "secret",
+		nil,
+		"let skills use the secret `NAME`: the environment has its value, or you are asked; NAME=- reads it "+
+			"from\nstandard input (repeatable)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` that gets copies of the presented files; empty for none")
 	adoptFlag(flags, o)
 	serverFlags(flags, o)
@@ -162,7 +172,8 @@ func (t *turn) makeTemporary(ctx context.Context) error {
 	now := time.Now()
 	err := t.session.Create(ctx, store.Thread{ID: t.thread, Marks: store.Temporary, CreatedAt: now, UpdatedAt: now})
 	if errors.Is(err, store.ErrConflict) {
-		return usageError("--temporary begins a new thread, and %s is there already; leave one of the two away", t.thread)
+		return usageError("--temporary begins a new thread, and %s is there already; leave one of the two away",
+			t.thread)
 	}
 	return failedWith(err)
 }
@@ -187,7 +198,8 @@ func (t *turn) needModel(ctx context.Context, app App, o Options) error {
 	if missing == nil {
 		return nil
 	}
-	missing = fmt.Errorf("%w\nTo see what Pudu does without one, play the scripted demonstration, which puts its files\n"+
+	missing = fmt.Errorf("%w\nTo see what Pudu does without one, play the scripted demonstration, which puts its "+
+		"files\n"+
 		"into this folder: %s --model %s", missing, t.again(), config.Demo)
 	if !t.io.InTTY || t.session.Store == nil { // a key that is kept here does not help a server elsewhere
 		return missing
@@ -222,7 +234,8 @@ func readTask(stdio IO, args []string) (string, error) {
 	case task == "":
 		return "", usageError("the task is empty; give it as an argument or on standard input")
 	case len(task) > maxTask:
-		return "", usageError("the task is larger than %d bytes; put the text into a file and pass it with --file", maxTask)
+		return "", usageError("the task is larger than %d bytes; put the text into a file and pass it with --file",
+			maxTask)
 	}
 	return task, nil
 }
@@ -243,7 +256,8 @@ func parseMounts(specs []string) ([]sandbox.Mount, error) {
 		}
 		name := filepath.Base(host)
 		if seen[name] || name == "/" {
-			return nil, usageError("--mount %s: the name /mnt/%s is taken; mount a folder with another name", spec, strings.Trim(name, "/"))
+			return nil, usageError("--mount %s: the name /mnt/%s is taken; mount a folder with another name", spec,
+				strings.Trim(name, "/"))
 		}
 		seen[name] = true
 		mounts = append(mounts, sandbox.Mount{Host: host, Path: "/mnt/" + name, ReadOnly: !writable})
@@ -386,7 +400,8 @@ func (t *turn) header() {
 	}
 	t.io.tell(look.dim, fmt.Sprintf("%s  sandbox %s  thread %s", who, t.session.Sandbox, t.thread))
 	if demo := t.session.Demo; demo != nil {
-		t.io.tell(look.yellow, "! the scripted demonstration: the model's turns were written in advance; the loop, the sandbox, the tools and the store are real")
+		t.io.tell(look.yellow, "! the scripted demonstration: the model's turns were written in advance; the loop, "+
+			"the sandbox, the tools and the store are real")
 		t.io.tell(look.dim, "task  "+demo.Task)
 	}
 }
@@ -416,10 +431,12 @@ func (t *turn) carryOut(ctx context.Context, w *watcher, show func(event.Event))
 }
 
 // start begins a run and follows it.
-func (t *turn) start(ctx context.Context, req runs.Request, uploads map[string][]byte, w *watcher, show func(event.Event)) (runs.Outcome, error) {
+func (t *turn) start(ctx context.Context, req runs.Request, uploads map[string][]byte, w *watcher,
+	show func(event.Event)) (runs.Outcome, error) {
 	out, err := t.session.Runner.Run(ctx, req, uploads, show, w.note)
 	if errors.Is(err, store.ErrConflict) && out.Run.ID == "" {
-		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: %s --resume %[1]s", t.thread, t.again())
+		return out, fmt.Errorf("thread %s has an unfinished run; go on with it first: %s --resume %[1]s", t.thread,
+			t.again())
 	}
 	return out, err
 }

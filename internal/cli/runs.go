@@ -23,7 +23,8 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "List the unfinished runs, and why they are unfinished",
-		Long: "List the runs that are not at their end, the newest first: those under way, those that a crash or a kill\n" +
+		Long: "List the runs that are not at their end, the newest first: those under way, those that a crash or a " +
+			"kill\n" +
 			"cut off, and those that wait for a person.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -96,7 +97,8 @@ func askedThreads(ctx context.Context, s *Session, limit int, again string) (row
 		if questions, _ := clarification.Open(msgs); len(questions) > 0 {
 			rows = append(rows, []string{
 				t.ID, t.UpdatedAt.Local().Format(time.DateTime), //nolint:gosmopolitan // read by a person, here
-				"asked", "", fmt.Sprintf("%s; answer with: %s --thread %s \"ANSWER\"", clip(inert.Line(questions[0].Question), 60), again, t.ID),
+				"asked", "", fmt.Sprintf("%s; answer with: %s --thread %s \"ANSWER\"",
+					clip(inert.Line(questions[0].Question), 60), again, t.ID),
 			})
 		}
 	}
@@ -111,7 +113,8 @@ func whyOf(ctx context.Context, s *Session, run store.Run, again string) (string
 	case !run.Active():
 		return strings.TrimSpace(run.StopReason + " " + run.Error), nil
 	case s.Store == nil: // the server tells no more
-		return map[string]string{event.StatusPending: "waits for its turn", event.StatusRunning: "under way in the server"}[run.Status], nil
+		return map[string]string{event.StatusPending: "waits for its turn",
+			event.StatusRunning: "under way in the server"}[run.Status], nil
 	}
 	owner, err := s.Owner(ctx, run)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// typist reads the lines that a person types, for whoever wants the next one: a question, or a run at work. It reads one ahead.
+// typist reads the lines that a person types, for whoever wants the next one: a question, or a run at work. It reads
+// one ahead.
 type typist struct {
 	once  sync.Once
 	lines chan typedLine
@@ -45,8 +46,8 @@ func (t *typist) next(read func() (string, error)) <-chan typedLine {
 	return t.lines
 }
 
-// listen has what a person types while a run works said to it, a line each, from its first event on until stop is called. It is for
-// a terminal: elsewhere the input is meant for something else.
+// listen has what a person types while a run works said to it, a line each, from its first event on until stop is
+// called. It is for a terminal: elsewhere the input is meant for something else.
 func (t *turn) listen(ctx context.Context, w *watcher) (show func(event.Event), stop func()) {
 	if t.io.typed == nil || !t.io.InTTY || !t.io.ErrTTY || t.flags.json {
 		return w.show, func() {}
@@ -93,7 +94,8 @@ func (t *turn) say(ctx context.Context, w *watcher, text string) {
 	ctx, cancel := context.WithTimeout(ctx, sayLimit)
 	defer cancel()
 	id, err := t.session.Runner.Say(ctx, runs.Request{
-		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{message.New(message.Human, text)}, Model: t.session.Model,
+		ThreadID: t.thread, UserID: t.session.UserID, Input: []message.Message{message.New(message.Human, text)},
+		Model:   t.session.Model,
 		Secrets: t.flags.given, // for the case that it becomes a run of its own
 	})
 	if err != nil {
@@ -104,8 +106,8 @@ func (t *turn) say(ctx context.Context, w *watcher, text string) {
 	w.note("> " + inert.Line(text) + "   (read before the next step)")
 }
 
-// unread is the run that goes on with what was said too late for the one before; false if that has read everything. What a person
-// has said to a run that he stops is taken back.
+// unread is the run that goes on with what was said too late for the one before; false if that has read everything.
+// What a person has said to a run that he stops is taken back.
 func (t *turn) unread(ctx context.Context, out runs.Outcome) (next store.Run, more bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	for len(t.said) > 0 && !more && err == nil {

@@ -24,7 +24,8 @@ type spoken struct {
 	did    []string
 }
 
-func (s *spoken) Run(_ context.Context, req runs.Request, _ map[string][]byte, show func(event.Event), _ func(string)) (runs.Outcome, error) {
+func (s *spoken) Run(_ context.Context, req runs.Request, _ map[string][]byte, show func(event.Event),
+	_ func(string)) (runs.Outcome, error) {
 	s.did = append(s.did, "run "+req.Input[0].Text())
 	show(event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}})
 	for range s.waits {
@@ -66,21 +67,25 @@ func (s *spoken) TakeBack(_ context.Context, _, id string) error {
 	return nil
 }
 
-// TestLinesAreSaidToARunAtWork: each, and what comes too late for it is the next run; of one that is stopped it is taken back.
+// TestLinesAreSaidToARunAtWork: each, and what comes too late for it is the next run; of one that is stopped it is
+// taken back.
 func TestLinesAreSaidToARunAtWork(t *testing.T) {
 	for _, c := range []struct {
 		reason, lines string
 		want          []string
 		shown         string
 	}{
-		{"", "first\n\nlast\n", []string{"run go", "heard first", "heard last", "resume last"}, "> first   (read before the next step)"},
-		{store.Cancelled, "first\nlast\n", []string{"run go", "heard first", "heard last", "take back last"}, "is taken back"},
+		{"", "first\n\nlast\n", []string{"run go", "heard first", "heard last", "resume last"},
+			"> first   (read before the next step)"},
+		{store.Cancelled, "first\nlast\n", []string{"run go", "heard first", "heard last", "take back last"},
+			"is taken back"},
 		{"", "refused\nfirst\n", []string{"run go", "heard refused", "heard first"}, "! not said: too much"},
 	} {
 		stdio, shown := typed(c.lines)
 		stdio.typed, stdio.Still = &typist{}, true
 		s := &spoken{waits: 2, reason: c.reason, heard: make(chan string)}
-		tn := &turn{session: &Session{Runner: s}, io: stdio, thread: "t1", input: []message.Message{message.New(message.Human, "go")}}
+		tn := &turn{session: &Session{Runner: s}, io: stdio, thread: "t1",
+			input: []message.Message{message.New(message.Human, "go")}}
 		_ = tn.converse(t.Context(), tn.carryOut) // a cancelled run is an error
 		if d := cmp.Diff(c.want, s.did); d != "" {
 			t.Error(c.lines, d)
@@ -94,12 +99,14 @@ func TestLinesAreSaidToARunAtWork(t *testing.T) {
 // TestNothingIsSaidWhereNobodyTypes: without a terminal the input is not the run's.
 func TestNothingIsSaidWhereNobodyTypes(t *testing.T) {
 	for name, change := range map[string]func(*turn){
-		"input": func(tn *turn) { tn.io.InTTY = false }, "json": func(tn *turn) { tn.flags.json = true }, "error": func(tn *turn) { tn.io.ErrTTY = false },
+		"input": func(tn *turn) { tn.io.InTTY = false }, "json": func(tn *turn) { tn.flags.json = true },
+		"error": func(tn *turn) { tn.io.ErrTTY = false },
 	} {
 		stdio, _ := typed("first\n")
 		stdio.typed, stdio.Still = &typist{}, true
 		s := &spoken{heard: make(chan string)}
-		tn := &turn{session: &Session{Runner: s}, io: stdio, thread: "t1", input: []message.Message{message.New(message.Human, "go")}}
+		tn := &turn{session: &Session{Runner: s}, io: stdio, thread: "t1",
+			input: []message.Message{message.New(message.Human, "go")}}
 		change(tn)
 		if err := tn.converse(t.Context(), tn.carryOut); err != nil || len(s.did) != 1 {
 			t.Errorf("%s: %q, %v", name, s.did, err)

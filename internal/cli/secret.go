@@ -12,15 +12,17 @@ import (
 // fromInput behind a name reads the value from standard input.
 const fromInput = "=-"
 
-// readSecrets reads the values of --secret flags: of the environment, of standard input, or of the person. A value never stands on the
-// command line, which everybody on the machine can read.
+// readSecrets reads the values of --secret flags: of the environment, of standard input, or of the person. A value
+// never stands on the command line, which everybody on the machine can read.
 func readSecrets(stdio IO, specs []string, taskOnInput bool) (secrets.Values, error) {
 	values, input := secrets.Values{}, ""
 	for _, spec := range specs {
 		name, isInput := strings.CutSuffix(spec, fromInput)
 		if bare, _, given := strings.Cut(name, "="); given {
-			return nil, usageError("--secret %s: a value on the command line can be read by others; export %[1]s and use --secret %[1]s, or pipe it to "+
-				"--secret %[1]s=-", bare)
+			return nil,
+				usageError("--secret %s: a value on the command line can be read by others; export %[1]s and use "+
+					"--secret %[1]s, or pipe it to "+
+					"--secret %[1]s=-", bare)
 		}
 		if err := secrets.CheckName(name); err != nil {
 			return nil, usageError("--secret: %w", err)
@@ -33,7 +35,8 @@ func readSecrets(stdio IO, specs []string, taskOnInput bool) (secrets.Values, er
 			case input != "":
 				return nil, usageError("--secret %s=-: standard input is %s already", name, input)
 			case taskOnInput:
-				return nil, usageError("--secret %s=-: standard input is the task already; give the task as an argument", name)
+				return nil,
+					usageError("--secret %s=-: standard input is the task already; give the task as an argument", name)
 			}
 			input = name
 		}
@@ -61,7 +64,9 @@ func (stdio IO) secretOf(name string, isInput bool) (string, error) {
 		return value, nil
 	}
 	if !stdio.InTTY {
-		return "", usageError("--secret %s: there is no variable of that name, and nobody to ask; export it, or use --secret %[1]s=- and pipe the value", name)
+		return "",
+			usageError("--secret %s: there is no variable of that name, and nobody to ask; export it, or use "+
+				"--secret %[1]s=- and pipe the value", name)
 	}
 	fmt.Fprintf(stdio.Err, "Value of %s (it is not shown): ", name)
 	value, err := stdio.hiddenLine()

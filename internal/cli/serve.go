@@ -13,8 +13,10 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the LangGraph API, go on with unfinished runs, and carry out what pudu run hands in",
-		Long: "Hold the data folder and carry out the runs of it: first those that an earlier process left unfinished, then\n" +
-			"those that come in by HTTP or from pudu run in other terminals. Ctrl-C stops it, twice at once; what is under way then goes on at\n" +
+		Long: "Hold the data folder and carry out the runs of it: first those that an earlier process left " +
+			"unfinished, then\n" +
+			"those that come in by HTTP or from pudu run in other terminals. Ctrl-C stops it, twice at once; what is " +
+			"under way then goes on at\n" +
 			"the next start.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,10 +49,13 @@ func serveCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.Model, "model", "", "model `NAME` of the configuration, or provider/model")
 	cmd.Flags().StringVar(&o.Addr, "addr", "", "listen at `HOST:PORT` (default: $PUDU_ADDR, then 127.0.0.1:2026)")
-	cmd.Flags().BoolVar(&o.Insecure, "insecure", false, "let everybody in who reaches an address beyond this machine, without a token ($PUDU_TOKEN)")
-	cmd.Flags().BoolVar(&open, "open", false, "show the pages in a browser when they are there, if somebody sits at this machine")
+	cmd.Flags().BoolVar(&o.Insecure, "insecure", false,
+		"let everybody in who reaches an address beyond this machine, without a token ($PUDU_TOKEN)")
+	cmd.Flags().BoolVar(&open, "open", false,
+		"show the pages in a browser when they are there, if somebody sits at this machine")
 	adoptFlag(cmd.Flags(), o)
-	cmd.Flags().StringVar(&o.NATS, "nats", "", "NATS `URL` that servers of one PostgreSQL share for live events (default: $PUDU_NATS)")
+	cmd.Flags().StringVar(&o.NATS, "nats", "",
+		"NATS `URL` that servers of one PostgreSQL share for live events (default: $PUDU_NATS)")
 	return cmd
 }
 

@@ -15,7 +15,8 @@ import (
 
 func sessionsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "List the browsers that are signed in, those that were used last first; end a session", Args: cobra.NoArgs,
+		Use: "sessions", Short: "List the browsers that are signed in, those that were used last first; end a session",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var list []session.Session
 			err := app.Reach(cmd.Context(), *o, func(c *client.Client) (err error) {

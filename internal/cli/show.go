@@ -22,7 +22,8 @@ func showCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show THREAD",
 		Short: "Print the conversation of a thread, or the end of it",
-		Long: "Print the conversation of a thread as the agent knows it: what was said, and a line for each call. What a compaction has\n" +
+		Long: "Print the conversation of a thread as the agent knows it: what was said, and a line for each call. " +
+			"What a compaction has\n" +
 			"summed up is its summary; pudu export has every step. Works beside a server.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,7 +58,8 @@ func showThread(ctx context.Context, s *Session, stdio IO, id string, last int) 
 	if err != nil {
 		return err
 	}
-	msgs = slices.DeleteFunc(slices.Clone(msgs), func(m message.Message) bool { // who answers a form does so in a hidden message
+	// who answers a form does so in a hidden message
+	msgs = slices.DeleteFunc(slices.Clone(msgs), func(m message.Message) bool {
 		return m.Role == message.System || conversation.Hidden(m) && !conversation.IsUser(m)
 	})
 	if last > 0 {

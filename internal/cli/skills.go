@@ -32,23 +32,24 @@ func skillsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		return failedWith(err)
 	}
 	cmd := &cobra.Command{
-		Use: "skills", Short: "Look at what the agent can be taught; install, scan, switch, export and remove skills", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "skills", Short: "Look at what the agent can be taught; install, scan, switch, export and remove skills",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(
 		listSkills(with, stdio), installSkill(with, stdio), scanSkill(stdio),
 		switchSkill("enable SKILL", "Let the agent use a skill", true, with, stdio),
 		switchSkill("disable SKILL", "Keep a skill from the agent; a public one from everybody's", false, with, stdio),
-		&cobra.Command{Use: "remove SKILL", Short: "Remove a skill that was installed", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, func(ctx context.Context, s client.Skills) error {
-				err := s.Remove(ctx, args[0])
-				if err == nil {
-					fmt.Fprintf(stdio.Err, "Removed skill %s.\n", args[0])
-				}
-				return err
-			})
-		}},
+		&cobra.Command{Use: "remove SKILL", Short: "Remove a skill that was installed", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return with(cmd, func(ctx context.Context, s client.Skills) error {
+					err := s.Remove(ctx, args[0])
+					if err == nil {
+						fmt.Fprintf(stdio.Err, "Removed skill %s.\n", args[0])
+					}
+					return err
+				})
+			}},
 		exportSkill(with, stdio), refusedSkills(with, stdio),
 	)
 	return cmd
@@ -142,7 +143,8 @@ func installSkill(with withSkills, stdio IO) *cobra.Command {
 func scanSkill(stdio IO) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "scan FILE", Short: "Say what the scan finds in an archive, without installing it", Args: cobra.ExactArgs(1),
+		Use: "scan FILE", Short: "Say what the scan finds in an archive, without installing it",
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withArchive(args[0], func(f *os.File, size int64) error {
 				report, err := skills.Scan(f, size)
@@ -160,7 +162,8 @@ func scanSkill(stdio IO) *cobra.Command {
 				if printed := printTable(stdio.Out, rows); printed != nil || err != nil {
 					return errors.Join(printed, failedWith(err))
 				}
-				fmt.Fprintf(stdio.Err, "Nothing keeps skill %s from being installed. A model reviews it then.\n", report.Name)
+				fmt.Fprintf(stdio.Err, "Nothing keeps skill %s from being installed. A model reviews it then.\n",
+					report.Name)
 				return nil
 			})
 		},
@@ -170,15 +173,17 @@ func scanSkill(stdio IO) *cobra.Command {
 }
 
 func switchSkill(use, short string, on bool, with withSkills, stdio IO) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return with(cmd, func(ctx context.Context, s client.Skills) error {
-			now, err := s.Enable(ctx, args[0], on)
-			if err == nil {
-				fmt.Fprintf(stdio.Err, "Skill %s is %s.\n", now.Name, map[bool]string{true: "on", false: "off"}[now.Enabled])
-			}
-			return err
-		})
-	}}
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd, func(ctx context.Context, s client.Skills) error {
+				now, err := s.Enable(ctx, args[0], on)
+				if err == nil {
+					fmt.Fprintf(stdio.Err, "Skill %s is %s.\n", now.Name,
+						map[bool]string{true: "on", false: "off"}[now.Enabled])
+				}
+				return err
+			})
+		}}
 }
 
 func exportSkill(with withSkills, stdio IO) *cobra.Command {

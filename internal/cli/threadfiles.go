@@ -21,7 +21,8 @@ import (
 )
 
 // shelved has do work with the files of a thread, to look at them.
-func shelved(ctx context.Context, app App, o Options, thread string, paths []string, do func(*client.Client) error) error {
+func shelved(ctx context.Context, app App, o Options, thread string, paths []string,
+	do func(*client.Client) error) error {
 	for _, p := range paths {
 		if err := inThread(p); err != nil {
 			return usageError("%v", err)
@@ -65,7 +66,8 @@ func filesCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "files THREAD [FOLDER]",
 		Short: "List the files of a thread: size, time, who made them",
-		Long: "List the files of a thread, or those of one of its folders, such as outputs or outputs/site: size, time, who made them\n" +
+		Long: "List the files of a thread, or those of one of its folders, such as outputs or outputs/site: size, " +
+			"time, who made them\n" +
 			"as far as that is known. Works beside a server.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -115,8 +117,10 @@ func downloadCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "download THREAD [PATH...]",
 		Short: "Write a ZIP of the files of a thread",
-		Long: "Write a ZIP of the files and folders at the paths, such as outputs or outputs/report.pdf; of all without any. What no\n" +
-			"archive can have, such as links that lead elsewhere, is named in it in LEFT-OUT.txt. Works beside a server.",
+		Long: "Write a ZIP of the files and folders at the paths, such as outputs or outputs/report.pdf; of all " +
+			"without any. What no\n" +
+			"archive can have, such as links that lead elsewhere, is named in it in LEFT-OUT.txt. Works beside a " +
+			"server.",
 		Args: cobra.RangeArgs(1, 1+threadfiles.MaxPaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := interruptible(cmd.Context(), stdio, errInterrupted)
@@ -133,6 +137,7 @@ func downloadCommand(app App, o *Options, stdio IO) *cobra.Command {
 			return cutOff(ctx, err)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write, which must not exist; - is standard output (default THREAD.zip)")
+	cmd.Flags().StringVarP(&out, "out", "o", "",
+		"`FILE` to write, which must not exist; - is standard output (default THREAD.zip)")
 	return cmd
 }

@@ -39,7 +39,8 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd.Flags().BoolVar(&archived, "archived", false, "those that are archived")
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio), filesCommand(app, o, stdio),
-		downloadCommand(app, o, stdio), transcriptCommand(app, o, stdio), diffCommand(app, o, stdio), undoCommand(app, o, stdio))
+		downloadCommand(app, o, stdio), transcriptCommand(app, o, stdio), diffCommand(app, o, stdio),
+		undoCommand(app, o, stdio))
 	cmd.AddCommand(binCommands(app, o, stdio)...)
 	cmd.AddCommand(againCommands(app, o, stdio)...)
 	return cmd
@@ -92,7 +93,8 @@ func undeleted(err error, id string) error {
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no thread %q; `pudu threads` lists them", id)
 	case errors.Is(err, store.ErrConflict):
-		return fmt.Errorf("thread %s has an unfinished run; end it first: pudu run --resume %[1]s (Ctrl-C cancels it)", id)
+		return fmt.Errorf("thread %s has an unfinished run; end it first: pudu run --resume %[1]s (Ctrl-C cancels it)",
+			id)
 	}
 	return err
 }

@@ -15,8 +15,10 @@ func tokenCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Add, list and revoke the named tokens of those who call the server",
-		Long: "Named tokens stand beside $PUDU_TOKEN, in the file \"tokens\" of the data folder ($PUDU_TOKENS_FILE names another one).\n" +
-			"A server sees a change with the next request. Once there is a token, or was one, whoever calls must bring one. All of\n" +
+		Long: "Named tokens stand beside $PUDU_TOKEN, in the file \"tokens\" of the data folder ($PUDU_TOKENS_FILE " +
+			"names another one).\n" +
+			"A server sees a change with the next request. Once there is a token, or was one, whoever calls must " +
+			"bring one. All of\n" +
 			"them act for the same user; the log names them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -68,7 +70,8 @@ func listTokens(app App, o *Options, stdio IO) *cobra.Command {
 
 func revokeToken(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: "Take a token away; requests with it are refused from the next one on", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: "Take a token away; requests with it are refused from the next one on",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := app.TokensFile(*o)
 			if err != nil {

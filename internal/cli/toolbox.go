@@ -17,24 +17,35 @@ import (
 
 func toolboxCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "toolbox", Short: "Install Python packages for the agent: tables, charts, documents, PDF, and a Chinese font", Args: cobra.NoArgs,
-		Long: "Install Python packages that the agent's programs can use in the sandbox, which has no network: tables, charts, documents,\n" +
-			"PDF, and a font with Chinese characters. They lie in the data folder, are read-only in the sandbox, and change nothing on the\n" +
+		Use:   "toolbox",
+		Short: "Install Python packages for the agent: tables, charts, documents, PDF, and a Chinese font",
+		Args:  cobra.NoArgs,
+		Long: "Install Python packages that the agent's programs can use in the sandbox, which has no network: " +
+			"tables, charts, documents,\n" +
+			"PDF, and a font with Chinese characters. They lie in the data folder, are read-only in the sandbox, and " +
+			"change nothing on the\n" +
 			"machine. Each file is compared with a hash that this program knows.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(installToolbox(app, o, stdio), packToolbox(app, o, stdio), listToolbox(app, o, stdio), removeToolbox(app, o, stdio))
+	cmd.AddCommand(installToolbox(app, o, stdio), packToolbox(app, o, stdio), listToolbox(app, o, stdio),
+		removeToolbox(app, o, stdio))
 	return cmd
 }
 
 func installToolbox(app App, o *Options, stdio IO) *cobra.Command {
 	return &cobra.Command{
-		Use: "install [FILE]", Short: "Install it for the sandbox's Python, from the network or from a file of pudu toolbox pack", Args: cobra.MaximumNArgs(1),
-		Long: "Install the toolbox for the Python of the sandbox: about 100 MB are downloaded, from the index that PUDU_TOOLBOX_INDEX or\n" +
-			"sandbox.toolbox_index names, else from the usual one, by the proxies of the environment. FILE is one of pudu toolbox pack, for a machine\n" +
-			"without a network. What was cut off goes on where it was. Works beside a server, whose new runs then have it.",
+		Use:   "install [FILE]",
+		Short: "Install it for the sandbox's Python, from the network or from a file of pudu toolbox pack",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "Install the toolbox for the Python of the sandbox: about 100 MB are downloaded, from the index that " +
+			"PUDU_TOOLBOX_INDEX or\n" +
+			"sandbox.toolbox_index names, else from the usual one, by the proxies of the environment. FILE is one of " +
+			"pudu toolbox pack, for a machine\n" +
+			"without a network. What was cut off goes on where it was. Works beside a server, whose new runs then " +
+			"have it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio, errors.New("cancelled; what was downloaded is kept for the next time"))
+			ctx, stop := interruptible(cmd.Context(), stdio,
+				errors.New("cancelled; what was downloaded is kept for the next time"))
 			defer stop()
 			box, target, err := app.Toolbox(*o)
 			if err != nil {
@@ -86,12 +97,16 @@ func progress(stdio IO) func(toolbox.Progress) {
 func packToolbox(app App, o *Options, stdio IO) *cobra.Command {
 	var python, arch string
 	cmd := &cobra.Command{
-		Use: "pack FILE", Short: "Write the files for a machine without a network into one archive (.tar)", Args: cobra.ExactArgs(1),
-		Long: "Write the files of the toolbox for a machine without a network into one archive (.tar), which pudu toolbox install FILE\n" +
-			"takes there; - is standard output. Without flags it is for the Python of the sandbox here. FILE must not exist. The Pudu there must\n" +
+		Use: "pack FILE", Short: "Write the files for a machine without a network into one archive (.tar)",
+		Args: cobra.ExactArgs(1),
+		Long: "Write the files of the toolbox for a machine without a network into one archive (.tar), which pudu " +
+			"toolbox install FILE\n" +
+			"takes there; - is standard output. Without flags it is for the Python of the sandbox here. FILE must " +
+			"not exist. The Pudu there must\n" +
 			"be of the same version.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context(), stdio, errors.New("cancelled; what was downloaded is kept for the next time"))
+			ctx, stop := interruptible(cmd.Context(), stdio,
+				errors.New("cancelled; what was downloaded is kept for the next time"))
 			defer stop()
 			box, here, err := app.Toolbox(*o)
 			if err != nil {
@@ -109,13 +124,15 @@ func packToolbox(app App, o *Options, stdio IO) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&python, "python", "", "`VERSION` of Python there, 3.11 to 3.14 (default: that of the sandbox here)")
+	cmd.Flags().StringVar(&python, "python", "",
+		"`VERSION` of Python there, 3.11 to 3.14 (default: that of the sandbox here)")
 	cmd.Flags().StringVar(&arch, "arch", "", "machine there, amd64 or arm64 (default: as here)")
 	return cmd
 }
 
 // chosenTarget is what the flags say, and where they are silent the sandbox here.
-func chosenTarget(ctx context.Context, here func(context.Context) (toolbox.Target, error), python, arch string) (toolbox.Target, error) {
+func chosenTarget(ctx context.Context, here func(context.Context) (toolbox.Target, error), python,
+	arch string) (toolbox.Target, error) {
 	if python != "" {
 		return toolbox.ParseTarget(python, arch)
 	}
@@ -151,7 +168,8 @@ func listToolbox(app App, o *Options, stdio IO) *cobra.Command {
 				}
 				fmt.Fprintf(stdio.Out, "%s  %s  %s\n", v.Name, mark, amount(v.Bytes))
 				for _, p := range v.Packages {
-					fmt.Fprintf(stdio.Out, "  %s %s  %s\n", inert.Line(p.Name), inert.Line(p.Version), inert.Line(p.Licence))
+					fmt.Fprintf(stdio.Out, "  %s %s  %s\n", inert.Line(p.Name), inert.Line(p.Version),
+						inert.Line(p.Licence))
 				}
 			}
 			return nil
@@ -162,8 +180,11 @@ func listToolbox(app App, o *Options, stdio IO) *cobra.Command {
 func removeToolbox(app App, o *Options, stdio IO) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "remove [VERSION]", Short: "Remove versions that this program would not install any more, or the one that is named", Args: cobra.MaximumNArgs(1),
-		Long: "Remove the versions that this program would not install any more, or the one that is named, or with --all all of them. What a\n" +
+		Use:   "remove [VERSION]",
+		Short: "Remove versions that this program would not install any more, or the one that is named",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "Remove the versions that this program would not install any more, or the one that is named, or with " +
+			"--all all of them. What a\n" +
 			"Pudu that is running shows in its sandboxes stays.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			box, _, err := app.Toolbox(*o)
@@ -205,13 +226,15 @@ func standing(s toolbox.Status) string {
 	case toolbox.Installed:
 		return Count(len(s.Packages), "package") + " for python3"
 	case toolbox.Outdated:
-		return Count(len(s.Packages), "package") + " for python3, of an older Pudu; `pudu toolbox install` brings the new ones"
+		return Count(len(s.Packages), "package") +
+			" for python3, of an older Pudu; `pudu toolbox install` brings the new ones"
 	case toolbox.Installing:
 		return "is being installed"
 	case toolbox.Unavailable:
 		return inert.Line(s.Why)
 	}
-	return "none: programs have Python's standard library alone; `pudu toolbox install` brings tables, charts, documents and PDF"
+	return "none: programs have Python's standard library alone; `pudu toolbox install` brings tables, charts, " +
+		"documents and PDF"
 }
 
 // offer asks once, where a person is, whether the toolbox is to be installed in the background.
@@ -220,8 +243,10 @@ func offer(ctx context.Context, stdio IO, kit *toolbox.Kit) {
 	if s.State != toolbox.Missing || !stdio.InTTY || !stdio.ErrTTY || kit.Declined() {
 		return
 	}
-	fmt.Fprintf(stdio.Err, "Install Python packages for tables, charts, documents and PDF? %s are downloaded into the data folder, in the\n"+
-		"background; nothing else of this machine changes. [y/N] ", amount(s.Total))
+	fmt.Fprintf(stdio.Err,
+		"Install Python packages for tables, charts, documents and PDF? %s are downloaded into the data folder, in "+
+			"the\n"+
+			"background; nothing else of this machine changes. [y/N] ", amount(s.Total))
 	answer, err := stdio.line()
 	if err != nil || ctx.Err() != nil {
 		return
@@ -230,7 +255,8 @@ func offer(ctx context.Context, stdio IO, kit *toolbox.Kit) {
 		fmt.Fprintln(stdio.Err, "Not now. `pudu toolbox install` does it at any time; you are not asked again.")
 		err = kit.Decline()
 	} else if err = kit.Begin(ctx); err == nil {
-		fmt.Fprintln(stdio.Err, "It is being installed; runs have it when that is done. GET /toolbox tells how far it is.")
+		fmt.Fprintln(stdio.Err,
+			"It is being installed; runs have it when that is done. GET /toolbox tells how far it is.")
 	}
 	if err != nil {
 		fmt.Fprintln(stdio.Err, stdio.errStyle().yellow("! "+inert.Line(err.Error())))

@@ -18,14 +18,19 @@ func TestTheToolboxIsOfferedOnce(t *testing.T) {
 	t.Cleanup(index.Close)
 	dir := filepath.Join(t.TempDir(), "toolbox")
 	kit := func() *toolbox.Kit {
-		box := toolbox.New(toolbox.Config{Dir: dir, Index: index.URL, HTTP: index.Client(), Log: slog.New(slog.DiscardHandler)})
-		k := toolbox.NewKit(box, func(context.Context) (toolbox.Target, error) { return toolbox.ParseTarget("3.11", "amd64") }, slog.New(slog.DiscardHandler))
+		box := toolbox.New(toolbox.Config{Dir: dir, Index: index.URL, HTTP: index.Client(),
+			Log: slog.New(slog.DiscardHandler)})
+		k := toolbox.NewKit(box, func(context.Context) (toolbox.Target,
+			error) {
+			return toolbox.ParseTarget("3.11", "amd64")
+		}, slog.New(slog.DiscardHandler))
 		t.Cleanup(k.Close)
 		return k
 	}
 	asked := func(k *toolbox.Kit, answer string, tty bool) string {
 		var errs strings.Builder
-		offer(t.Context(), IO{In: bufio.NewReader(strings.NewReader(answer)), Err: &errs, InTTY: tty, ErrTTY: true, Plain: true}, k)
+		offer(t.Context(), IO{In: bufio.NewReader(strings.NewReader(answer)), Err: &errs, InTTY: tty, ErrTTY: true,
+			Plain: true}, k)
 		return errs.String()
 	}
 	k := kit()
@@ -49,10 +54,12 @@ func TestTheToolboxIsOfferedOnce(t *testing.T) {
 
 func TestWhereTheToolboxStands(t *testing.T) {
 	for state, want := range map[string]string{
-		toolbox.Missing: "none: programs have", toolbox.Installing: "is being installed", toolbox.Installed: "2 packages for python3",
-		toolbox.Outdated: "of an older Pudu", toolbox.Unavailable: "no Python",
+		toolbox.Missing: "none: programs have", toolbox.Installing: "is being installed",
+		toolbox.Installed: "2 packages for python3", toolbox.Outdated: "of an older Pudu",
+		toolbox.Unavailable: "no Python",
 	} {
-		if got := standing(toolbox.Status{State: state, Packages: []string{"a", "b"}, Why: "no Python"}); !strings.Contains(got, want) {
+		if got := standing(toolbox.Status{State: state, Packages: []string{"a", "b"},
+			Why: "no Python"}); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", state, got)
 		}
 	}

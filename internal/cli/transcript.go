@@ -18,8 +18,10 @@ func transcriptCommand(app App, o *Options, stdio IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export THREAD",
 		Short: "Write the conversation of a thread for people, as Markdown, JSON or a page of HTML",
-		Long: "Write the conversation of a thread for people: what was said, with the calls of tools folded. The page of HTML is one file\n" +
-			"without scripts that loads nothing. pudu export, without threads, writes everything that is stored instead.",
+		Long: "Write the conversation of a thread for people: what was said, with the calls of tools folded. The " +
+			"page of HTML is one file\n" +
+			"without scripts that loads nothing. pudu export, without threads, writes everything that is stored " +
+			"instead.",
 		Example: "  pudu threads export ID -o talk.md\n  pudu threads export ID --format html -o talk.html",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

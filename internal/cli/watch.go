@@ -56,9 +56,9 @@ type watcher struct {
 
 func newWatcher(stdio IO, asJSON bool) *watcher {
 	w := &watcher{
-		io: stdio, json: asJSON, look: stdio.errStyle(), width: stdio.columns(), started: time.Now(), screen: screen{io: stdio},
-		calls: make(map[string]event.ToolStart), since: make(map[string]time.Time), progress: make(map[string]string),
-		stop: make(chan struct{}),
+		io: stdio, json: asJSON, look: stdio.errStyle(), width: stdio.columns(), started: time.Now(),
+		screen: screen{io: stdio}, calls: make(map[string]event.ToolStart), since: make(map[string]time.Time),
+		progress: make(map[string]string), stop: make(chan struct{}),
 	}
 	w.asked, w.heard = w.started, w.started
 	if (stdio.ErrTTY || stdio.OutTTY) && !stdio.Still && !asJSON {
@@ -274,7 +274,8 @@ func (w *watcher) end(d event.ToolEnd) {
 	w.draw()
 }
 
-// custom shows what it knows: the announcements of a retry, of another model, of a wait for a place, and of secrets that are missing.
+// custom shows what it knows: the announcements of a retry, of another model, of a wait for a place, and of secrets
+// that are missing.
 func (w *watcher) custom(c event.Custom) {
 	var v struct {
 		Type        string `json:"type"`
@@ -325,7 +326,8 @@ func (w *watcher) line(s string) {
 func callLine(s event.ToolStart) string {
 	var args map[string]json.RawMessage
 	_ = json.Unmarshal(s.Args, &args) // a call without readable arguments shows its name alone
-	for _, key := range []string{"command", "path", "pattern", "filepaths", "image_path", "query", "url", "question", "description"} {
+	for _, key := range []string{"command", "path", "pattern", "filepaths", "image_path", "query", "url", "question",
+		"description"} {
 		raw, ok := args[key]
 		if !ok {
 			continue
@@ -382,7 +384,8 @@ func (w *watcher) drawCall() {
 	if n := len(w.running) - 1; n > 0 {
 		more = fmt.Sprintf(" (+%d)", n)
 	}
-	w.screen.say(fmt.Sprintf("· %s%s  %s  %s", clip(callLine(w.calls[id]), w.width*2/5), more, duration(time.Since(w.since[id])), w.progress[id]))
+	w.screen.say(fmt.Sprintf("· %s%s  %s  %s", clip(callLine(w.calls[id]), w.width*2/5), more,
+		duration(time.Since(w.since[id])), w.progress[id]))
 }
 
 // close shows the end of the run: the answer where it did not stream, and what the run took.
@@ -414,7 +417,8 @@ func (w *watcher) close(out runs.Outcome) {
 
 // summary is what the run took.
 func (w *watcher) summary(out runs.Outcome) string {
-	return fmt.Sprintf("%s · %s tokens · %s", Count(w.models, "model call"), tokens(out.Usage.TotalTokens), duration(time.Since(w.started)))
+	return fmt.Sprintf("%s · %s tokens · %s", Count(w.models, "model call"), tokens(out.Usage.TotalTokens),
+		duration(time.Since(w.started)))
 }
 
 // answerOf returns the last thing the agent said.

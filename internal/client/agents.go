@@ -27,8 +27,8 @@ type agentJSON struct {
 
 func (a agentJSON) agent() agents.Agent {
 	return agents.Agent{
-		Name: a.Name, Description: a.Description, Model: a.Model, ToolGroups: a.ToolGroups, Skills: a.Skills, Thinking: a.Thinking,
-		Effort: a.Effort, Memory: a.Memory, Soul: a.Soul,
+		Name: a.Name, Description: a.Description, Model: a.Model, ToolGroups: a.ToolGroups, Skills: a.Skills,
+		Thinking: a.Thinking, Effort: a.Effort, Memory: a.Memory, Soul: a.Soul,
 	}
 }
 

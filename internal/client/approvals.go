@@ -34,8 +34,8 @@ func (c Approvals) List(ctx context.Context, revoked bool, limit, offset int) ([
 	out := make([]approval.Grant, len(list))
 	for i, g := range list {
 		out[i] = approval.Grant{
-			ID: g.ID, Tool: g.Tool, Pattern: approval.Pattern{Text: g.Pattern, Exact: g.Exact}, ThreadID: g.ThreadID, Via: g.Via,
-			GivenAt: g.CreatedAt, UsedAt: orZero(g.UsedAt), Uses: g.Uses, RevokedAt: orZero(g.RevokedAt),
+			ID: g.ID, Tool: g.Tool, Pattern: approval.Pattern{Text: g.Pattern, Exact: g.Exact}, ThreadID: g.ThreadID,
+			Via: g.Via, GivenAt: g.CreatedAt, UsedAt: orZero(g.UsedAt), Uses: g.Uses, RevokedAt: orZero(g.RevokedAt),
 		}
 	}
 	return out, err

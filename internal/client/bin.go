@@ -59,7 +59,8 @@ type marksJSON struct {
 
 // Mark changes the marks of a thread.
 func (c Bin) Mark(ctx context.Context, id string, to bin.Marks) (store.Thread, error) {
-	return c.thread(ctx, http.MethodPatch, threadPath(id)+"/marks", marksJSON{to.Archived, to.Temporary, to.Pinned, nil})
+	return c.thread(ctx, http.MethodPatch, threadPath(id)+"/marks",
+		marksJSON{to.Archived, to.Temporary, to.Pinned, nil})
 }
 
 // Rename gives a thread a title.

@@ -31,7 +31,8 @@ type StatusError struct {
 func (e *StatusError) Error() string {
 	status := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	if e.Status == http.StatusUnauthorized {
-		return fmt.Sprintf("%s does not know the token (%s); set PUDU_TOKEN to the server's, or give it with --token", e.server, status)
+		return fmt.Sprintf("%s does not know the token (%s); set PUDU_TOKEN to the server's, or give it with --token",
+			e.server, status)
 	}
 	if e.server == "" {
 		return e.detail
@@ -41,7 +42,8 @@ func (e *StatusError) Error() string {
 
 // Is implements errors.Is.
 func (e *StatusError) Is(target error) bool {
-	if trashed := e.Status == http.StatusConflict && strings.Contains(e.detail, "is in the bin"); target == store.ErrTrashed || trashed {
+	if trashed := e.Status == http.StatusConflict &&
+		strings.Contains(e.detail, "is in the bin"); target == store.ErrTrashed || trashed {
 		return target == store.ErrTrashed && trashed
 	}
 	return target == store.ErrNotFound && e.Status == http.StatusNotFound ||
@@ -51,7 +53,8 @@ func (e *StatusError) Is(target error) bool {
 // passing reports whether what went wrong may be better at the next try: no answer, or one of a server in trouble.
 func passing(err error) bool {
 	if status, ok := errors.AsType[*StatusError](err); ok {
-		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests || status.Status == http.StatusRequestTimeout
+		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests ||
+			status.Status == http.StatusRequestTimeout
 	}
 	return !errors.Is(err, errGarbled) && !errors.Is(err, errRefused)
 }
@@ -101,8 +104,8 @@ func (c *Client) send(h *http.Client, req *http.Request) (*http.Response, error)
 	return nil, e
 }
 
-// detailOf is what an answer says is wrong, without a stop: a sentence, one with more beside it, or a list of faults with their
-// places. Any other text is shown as it is, as far as a line goes.
+// detailOf is what an answer says is wrong, without a stop: a sentence, one with more beside it, or a list of faults
+// with their places. Any other text is shown as it is, as far as a line goes.
 func detailOf(raw []byte) string {
 	const most = 500
 	var said struct {

@@ -99,7 +99,9 @@ func checkURL(text string) (string, error) {
 		return "", fmt.Errorf("%.200q is no address of a server: write http://HOST:PORT or https://HOST", text)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("the address of the server at %s has more than a host and a path; a token is given in PUDU_TOKEN", u.Host)
+		return "",
+			fmt.Errorf("the address of the server at %s has more than a host and a path; a token is given in "+
+				"PUDU_TOKEN", u.Host)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }

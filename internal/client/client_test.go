@@ -41,7 +41,8 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, c.dir, talker{chunks: 3, end: closed()})
 			cl, got := s.dial(c.door(s)), seen{t: t}
-			out, err := cl.Run(t.Context(), request("t", "go"), map[string][]byte{"a b.txt": []byte("A"), `"ü".csv`: []byte("U")}, got.show, silent)
+			out, err := cl.Run(t.Context(), request("t", "go"),
+				map[string][]byte{"a b.txt": []byte("A"), `"ü".csv`: []byte("U")}, got.show, silent)
 			if err != nil || out.Run.Status != event.StatusSuccess || out.Run.ThreadID != "t" || out.Run.Attempt != 1 {
 				t.Fatalf("run %+v, error %v", out.Run, err)
 			}
@@ -81,7 +82,8 @@ func TestCutConnections(t *testing.T) {
 			defer cl.Close()
 			thread, got := strings.ReplaceAll(strings.ReplaceAll(name, " ", "-"), ",", ""), seen{t: t}
 			var notes []string
-			out, err := cl.Run(t.Context(), request(thread, "go"), map[string][]byte{"a": []byte("A")}, got.show, func(n string) { notes = append(notes, n) })
+			out, err := cl.Run(t.Context(), request(thread, "go"), map[string][]byte{"a": []byte("A")}, got.show,
+				func(n string) { notes = append(notes, n) })
 			if err != nil || out.Run.Status != event.StatusSuccess {
 				t.Fatalf("run %+v, error %v", out.Run, err)
 			}
@@ -89,16 +91,19 @@ func TestCutConnections(t *testing.T) {
 			if _, err := s.dial(s.url()).Resume(t.Context(), out.Run, all.show, silent); err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(s.log(out.Run), got.durable); d != "" || got.text() != all.text() || !strings.HasSuffix(got.text(), "199 end") {
+			if d := cmp.Diff(s.log(out.Run), got.durable); d != "" || got.text() != all.text() ||
+				!strings.HasSuffix(got.text(), "199 end") {
 				t.Errorf("%q (-stored +shown)\n%s", got.text(), d)
 			}
 			if p.left() > 0 || !slices.Equal(s.uploads(thread), []string{"a"}) {
 				t.Errorf("%d cuts were not made, the uploads are %q", p.left(), s.uploads(thread))
 			}
-			if len(notes) == 0 || !strings.Contains(notes[0], "the server at http://"+p.addr) || !strings.Contains(notes[0], "trying again for 1m0s") {
+			if len(notes) == 0 || !strings.Contains(notes[0], "the server at http://"+p.addr) ||
+				!strings.Contains(notes[0], "trying again for 1m0s") {
 				t.Errorf("the notes are %q", notes)
 			}
-			if list, err := s.data().ListRuns(t.Context(), store.RunFilter{ThreadID: thread}); err != nil || len(list) != 1 {
+			if list, err := s.data().ListRuns(t.Context(), store.RunFilter{ThreadID: thread}); err != nil ||
+				len(list) != 1 {
 				t.Errorf("%d runs were made, %v", len(list), err)
 			}
 		})
@@ -178,7 +183,8 @@ func TestTheServerOfTheFolderStops(t *testing.T) {
 		}
 	}, func(n string) { t.Errorf("a note: %s", n) })
 	stopping.Wait()
-	if err == nil || err.Error() != "the server stopped; the run goes on when it is started again" || !out.Run.Active() {
+	if err == nil || err.Error() != "the server stopped; the run goes on when it is started again" ||
+		!out.Run.Active() {
 		t.Fatalf("run %+v, error %v", out.Run, err)
 	}
 	if _, err := client.Dial(t.Context(), s.socket()); err == nil {
@@ -187,12 +193,14 @@ func TestTheServerOfTheFolderStops(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(s.dir, client.SocketName)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
-	if _, err := cl.Run(t.Context(), request("u", "go"), nil, ignore, silent); err == nil || !strings.Contains(err.Error(), "the server stopped; whether it has begun is not known") {
+	if _, err := cl.Run(t.Context(), request("u", "go"), nil, ignore, silent); err == nil ||
+		!strings.Contains(err.Error(), "the server stopped; whether it has begun is not known") {
 		t.Errorf("error %v", err)
 	}
 	s.start()
 	close(end)
-	if out, err = s.dial(s.socket()).Resume(t.Context(), out.Run, ignore, silent); err != nil || out.Run.Status != event.StatusSuccess {
+	if out, err = s.dial(s.socket()).Resume(t.Context(), out.Run, ignore, silent); err != nil ||
+		out.Run.Status != event.StatusSuccess {
 		t.Errorf("run %+v, error %v", out.Run, err)
 	}
 }
@@ -214,7 +222,8 @@ func TestCancel(t *testing.T) {
 					cancel(c.cause)
 				}
 			}, silent)
-			if err != nil || out.Run.Status != c.status || out.Run.StopReason != store.Cancelled || out.Run.Error != c.error {
+			if err != nil || out.Run.Status != c.status || out.Run.StopReason != store.Cancelled ||
+				out.Run.Error != c.error {
 				t.Errorf("%s, %v: run %+v, error %v", name, c.cause, out.Run, err)
 			}
 			cancel(nil)
@@ -316,15 +325,18 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Idle, cfg.Patience = 10*time.Second, 150*time.Millisecond // it answers when it is dialled, also where much else goes on
+	// it answers when it is dialled, also where much else goes on
+	cfg.Idle, cfg.Patience = 10*time.Second, 150*time.Millisecond
 	cl := s.dial(cfg)
 	s.stop()
 	notes := 0
 	out, err := cl.Resume(t.Context(), run.Run, ignore, func(string) { notes++ })
-	if err == nil || !strings.Contains(err.Error(), "the run goes on there") || !strings.Contains(err.Error(), s.addr) || out.Run.ID != run.Run.ID || notes != 1 {
+	if err == nil || !strings.Contains(err.Error(), "the run goes on there") ||
+		!strings.Contains(err.Error(), s.addr) || out.Run.ID != run.Run.ID || notes != 1 {
 		t.Errorf("run %+v, error %v, %d notes", out.Run, err, notes)
 	}
-	if _, err := client.Dial(t.Context(), client.Config{URL: "http://" + p.addr, Idle: 30 * time.Millisecond}); err == nil {
+	if _, err := client.Dial(t.Context(),
+		client.Config{URL: "http://" + p.addr, Idle: 30 * time.Millisecond}); err == nil {
 		t.Error("a silent server was dialled")
 	}
 }
@@ -346,7 +358,8 @@ func TestRefused(t *testing.T) {
 		cfg  client.Config
 		want string
 	}{
-		"a wrong token":   {client.Config{URL: "http://" + s.addr, Token: "wrong"}, "does not know the token (401 Unauthorized); set PUDU_TOKEN"},
+		"a wrong token": {client.Config{URL: "http://" + s.addr, Token: "wrong"},
+			"does not know the token (401 Unauthorized); set PUDU_TOKEN"},
 		"no token":        {client.Config{URL: "http://" + s.addr}, "401"},
 		"another server":  {client.Config{URL: page.URL}, "is it a Pudu of this version?"},
 		"a redirect":      {client.Config{URL: page.URL + "/moved"}, "it is now at https://elsewhere.example/info"},
@@ -357,12 +370,14 @@ func TestRefused(t *testing.T) {
 		"a password":      {client.Config{URL: "http://u:p@host"}, "has more than a host and a path"},
 		"a query":         {client.Config{URL: "http://host/?q"}, "has more than a host and a path"},
 	} {
-		if _, err := client.Dial(t.Context(), c.cfg); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\x1b") {
+		if _, err := client.Dial(t.Context(), c.cfg); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	cl := s.dial(s.url())
-	if _, err := cl.Run(t.Context(), request("a b", "go"), nil, ignore, silent); err == nil || !strings.Contains(err.Error(), "path thread_id: String should match pattern") {
+	if _, err := cl.Run(t.Context(), request("a b", "go"), nil, ignore, silent); err == nil ||
+		!strings.Contains(err.Error(), "path thread_id: String should match pattern") {
 		t.Errorf("a bad thread: %v", err)
 	}
 	gone := store.Run{ID: "none", ThreadID: "t", Status: event.StatusRunning}
@@ -373,7 +388,8 @@ func TestRefused(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{end: closed()})
-	want := client.Info{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as it is", Sandbox: "none", Notes: []string{"a note"}}
+	want := client.Info{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as it is", Sandbox: "none",
+		Notes: []string{"a note"}}
 	if d := cmp.Diff(want, s.dial(client.Config{URL: "http://" + s.addr + "/api/", Token: token}).Info); d != "" {
 		t.Error(d)
 	}

@@ -22,7 +22,8 @@ const slowest = 16 << 10
 
 // upload puts a file into the thread's uploads. One of the same name is replaced.
 func (c *Client) upload(ctx context.Context, threadID, name string, content []byte) error {
-	return c.sendFile(ctx, threadPath(threadID)+"/uploads?replace=true", name, bytes.NewReader(content), int64(len(content)))
+	return c.sendFile(ctx, threadPath(threadID)+"/uploads?replace=true", name, bytes.NewReader(content),
+		int64(len(content)))
 }
 
 // sendFile uploads a file of a size to a path.
@@ -49,7 +50,8 @@ func (c *Client) sendForm(ctx context.Context, path, name string, content io.Rea
 		return err
 	}
 	tail := "\r\n--" + form.Boundary() + "--\r\n"
-	req, err := c.request(ctx, http.MethodPost, path, io.MultiReader(&head, io.LimitReader(content, size), strings.NewReader(tail)))
+	req, err := c.request(ctx, http.MethodPost, path, io.MultiReader(&head, io.LimitReader(content, size),
+		strings.NewReader(tail)))
 	if err != nil {
 		return err
 	}
@@ -57,7 +59,8 @@ func (c *Client) sendForm(ctx context.Context, path, name string, content io.Rea
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	patient := c.http
 	if c.inside == nil {
-		patient = wire.NewHTTPClient(&http.Client{Transport: c.transport}, c.cfg.Idle+time.Duration(size/slowest)*time.Second)
+		patient = wire.NewHTTPClient(&http.Client{Transport: c.transport}, c.cfg.Idle+
+			time.Duration(size/slowest)*time.Second)
 	}
 	res, err := c.send(patient, req)
 	if err != nil {

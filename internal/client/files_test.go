@@ -41,7 +41,8 @@ func TestUploads(t *testing.T) {
 			}
 			continue
 		}
-		if raw, errRead := os.ReadFile(s.host("t", "uploads/"+c.name)); err != nil || errRead != nil || string(raw) != c.content {
+		if raw, errRead := os.ReadFile(s.host("t", "uploads/"+c.name)); err != nil || errRead != nil ||
+			string(raw) != c.content {
 			t.Errorf("%.20q: %.20q, %v, %v", c.name, raw, err, errRead)
 		}
 	}
@@ -55,7 +56,8 @@ func TestReadFile(t *testing.T) {
 	if _, err := s.files(t.Context(), access.User{}, "t"); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"a b%20?#.html": "<b>", "deep/é.txt": "E", "empty": "", "ten": "0123456789"} {
+	for name, content := range map[string]string{"a b%20?#.html": "<b>", "deep/é.txt": "E", "empty": "",
+		"ten": "0123456789"} {
 		if err := os.MkdirAll(s.host("t", "outputs/deep"), 0o750); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +82,8 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 	var status *client.StatusError
-	if _, err := cl.ReadFile(t.Context(), "t", sandbox.Outputs+"/../../../etc/passwd", 9); !errors.As(err, &status) || status.Status != http.StatusBadRequest && status.Status != http.StatusForbidden {
+	if _, err := cl.ReadFile(t.Context(), "t", sandbox.Outputs+"/../../../etc/passwd", 9); !errors.As(err, &status) ||
+		status.Status != http.StatusBadRequest && status.Status != http.StatusForbidden {
 		t.Errorf("a path that leads out: %v", err)
 	}
 }
@@ -96,7 +99,8 @@ func TestLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	active := store.RunFilter{Statuses: []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}, Limit: 10}
+	active := store.RunFilter{Statuses: []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted},
+		Limit: 10}
 	s.runs(cl, active, "two running", "one running")
 	s.runs(cl, store.RunFilter{ThreadID: "one"}, "one running")
 	s.runs(cl, store.RunFilter{Statuses: []string{event.StatusSuccess, event.StatusError}})
@@ -108,10 +112,12 @@ func TestLists(t *testing.T) {
 	}
 	s.runs(cl, store.RunFilter{Limit: 5}, "two success", "one success")
 	threads, err := cl.ListThreads(t.Context(), 10, 0)
-	if err != nil || len(threads) != 2 || !slices.ContainsFunc(threads, func(t store.Thread) bool { return t.ID == "one" && t.Title == "hello one" }) {
+	if err != nil || len(threads) != 2 ||
+		!slices.ContainsFunc(threads, func(t store.Thread) bool { return t.ID == "one" && t.Title == "hello one" }) {
 		t.Errorf("%+v, %v", threads, err)
 	}
-	if th, err := cl.Thread(t.Context(), "two"); err != nil || th.Status != store.ThreadIdle || time.Since(th.UpdatedAt) > time.Minute {
+	if th, err := cl.Thread(t.Context(), "two"); err != nil || th.Status != store.ThreadIdle ||
+		time.Since(th.UpdatedAt) > time.Minute {
 		t.Errorf("%+v, %v", th, err)
 	}
 	if err := cl.DeleteThread(t.Context(), "two"); err != nil {
@@ -142,7 +148,8 @@ func (s *site) runs(cl *client.Client, f store.RunFilter, want ...string) {
 func TestKnows(t *testing.T) {
 	s := newSite(t, t.TempDir(), talker{end: closed()})
 	cl := s.dial(s.url())
-	for name, want := range map[string]bool{"test/talker": true, "one": true, "provider/two": true, "two": false, "a b/../one": false, "": true} {
+	for name, want := range map[string]bool{"test/talker": true, "one": true, "provider/two": true, "two": false,
+		"a b/../one": false, "": true} {
 		if got, err := cl.Knows(t.Context(), name); err != nil || got != want {
 			t.Errorf("%q: %v, %v", name, got, err)
 		}

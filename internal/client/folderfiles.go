@@ -37,7 +37,8 @@ func (c Folders) Files(ctx context.Context, folder string, limit int) ([]threadf
 
 // AddFile puts a file into a folder.
 func (c Folders) AddFile(ctx context.Context, folder, into, name string, content io.Reader, size int64) error {
-	return c.sendFile(ctx, filesOf(folder)+"?"+url.Values{"replace": {"true"}, "path": {into}}.Encode(), name, content, size)
+	return c.sendFile(ctx, filesOf(folder)+"?"+url.Values{"replace": {"true"}, "path": {into}}.Encode(), name, content,
+		size)
 }
 
 // ReadFile writes a file of a folder.

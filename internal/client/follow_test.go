@@ -95,7 +95,8 @@ func FuzzDetail(f *testing.F) {
 }
 
 func FuzzCheckURL(f *testing.F) {
-	for _, s := range []string{"http://localhost:2026/", "https://h/api", "http://[::1]:1", "localhost", "http://u@h", "http://h#f", "http://h/%zz", "//h"} {
+	for _, s := range []string{"http://localhost:2026/", "https://h/api", "http://[::1]:1", "localhost", "http://u@h",
+		"http://h#f", "http://h/%zz", "//h"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -110,7 +111,8 @@ func FuzzCheckURL(f *testing.F) {
 }
 
 func TestThreadStatuses(t *testing.T) {
-	got := threadStatuses([]string{event.StatusPending, event.StatusRunning, event.StatusInterrupted, event.StatusError, event.StatusSuccess})
+	got := threadStatuses([]string{event.StatusPending, event.StatusRunning, event.StatusInterrupted, event.StatusError,
+		event.StatusSuccess})
 	want := []string{store.ThreadBusy, store.ThreadInterrupted, store.ThreadError, store.ThreadIdle}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("got %q", got)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Inside is a client of a handler in this process, without a connection that could break. It is closed before what the handler
-// works with.
+// Inside is a client of a handler in this process, without a connection that could break. It is closed before what the
+// handler works with.
 func Inside(h http.Handler) *Client {
 	in := &inside{handler: h}
 	return &Client{base: "http://pudu", name: "Pudu", http: &http.Client{Transport: in}, inside: in}
@@ -24,7 +24,8 @@ type inside struct {
 // keep is how many bytes of an answer that is not flushed are kept until its handler has ended.
 const keep = 64 << 10
 
-// RoundTrip implements [http.RoundTripper]. An answer that is flushed, or that is long, is read while the handler works.
+// RoundTrip implements [http.RoundTripper]. An answer that is flushed, or that is long, is read while the handler
+// works.
 func (in *inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	asked := r.WithContext(ctx)
@@ -37,7 +38,8 @@ func (in *inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	begun := make(chan struct{})
 	a := &answer{
 		header: http.Header{}, out: out, begin: sync.OnceFunc(func() { close(begun) }),
-		res: &http.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: reading{body, cancel}, ContentLength: -1, Request: r},
+		res: &http.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: reading{body, cancel},
+			ContentLength: -1, Request: r},
 	}
 	a.kept = bufio.NewWriterSize(behind{a}, keep)
 	in.working.Go(func() {

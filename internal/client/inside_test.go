@@ -38,7 +38,8 @@ func TestInsideAnAnswerIsReadWhileItIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := make([]byte, 4)
-	if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "one " || res.Header.Get("X-Kind") != "stream" {
+	if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "one " ||
+		res.Header.Get("X-Kind") != "stream" {
 		t.Fatalf("%q, %v, %v", first, err, res.Header)
 	}
 	close(more)
@@ -146,7 +147,9 @@ func TestInsideARefusalIsSaidAsItIs(t *testing.T) {
 
 // TestInsideAnAnswerWithoutABody: its handler may have ended before anybody looks at it.
 func TestInsideAnAnswerWithoutABody(t *testing.T) {
-	rt := &inside{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}
+	rt := &inside{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})}
 	for i := range 10_000 {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://pudu/x", http.NoBody)
 		if err != nil {

@@ -66,7 +66,8 @@ func (f talker) Stream(ctx context.Context, _ *model.Request) iter.Seq2[message.
 		}
 		select {
 		case <-f.end:
-			yield(message.Chunk{Text: "end", FinishReason: "stop", Usage: &message.Usage{InputTokens: 2, OutputTokens: 3, TotalTokens: 5}}, nil)
+			yield(message.Chunk{Text: "end", FinishReason: "stop",
+				Usage: &message.Usage{InputTokens: 2, OutputTokens: 3, TotalTokens: 5}}, nil)
 		case <-ctx.Done():
 			yield(message.Chunk{}, ctx.Err())
 		}
@@ -121,7 +122,8 @@ func (s *site) start() {
 	hub := follow.New(follow.Config{Store: st})
 	s.store = st
 	s.manager = runs.NewManager(runs.Config{
-		Store: st, Owner: fmt.Sprint("test:", s.starts.Add(1)), Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
+		Store: st, Owner: fmt.Sprint("test:", s.starts.Add(1)),
+		Feed: func(run store.Run) runs.Feed { return hub.Own(run) },
 		Build: func(context.Context, runs.Job) (runs.Built, error) {
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		},
@@ -129,16 +131,19 @@ func (s *site) start() {
 	release, err := s.manager.KeepLease(s.t.Context())
 	s.must(err)
 	c := gateway.Config{
-		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st), Folders: folders.New(st),
-		Approvals: approval.NewGrants(st), Keeper: &gateways.Keeper{}, Toolbox: gateways.NoToolbox(),
-		FolderFiles: gateways.FolderFilesIn(st, s.dir), FolderQuota: 1 << 20, DeleteFolder: gateways.DeleteFolderIn(st, s.dir),
-		Bin:   bin.New(bin.Config{Store: st, Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
+		Manager: s.manager, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
+		Folders: folders.New(st), Approvals: approval.NewGrants(st), Keeper: &gateways.Keeper{},
+		Toolbox: gateways.NoToolbox(), FolderFiles: gateways.FolderFilesIn(st, s.dir), FolderQuota: 1 << 20,
+		DeleteFolder: gateways.DeleteFolderIn(st, s.dir),
+		Bin: bin.New(bin.Config{Store: st,
+			Keep: func() (trashed, temporary time.Duration) { return time.Hour, time.Hour }}),
 		News:  news.NewHub(news.Config{Store: st}),
 		Files: s.files, FileHistory: gateways.HistoryIn(s.t.TempDir()), DeleteThread: s.deleteThread, User: user(),
 		Calls:  calls.New(st, calls.Config{Schema: a.Schema(), Messages: agent.Messages.Get}),
 		Models: []gateway.Model{{Name: "one"}, {Name: "provider/two"}},
-		About:  gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is", Sandbox: "none", Notes: []string{"a\nnote"}},
-		Guard:  gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},
+		About: gateway.About{Version: "1", PID: os.Getpid(), Model: "test/talker", Why: "as \x1b[31mit is",
+			Sandbox: "none", Notes: []string{"a\nnote"}},
+		Guard: gateway.Guard{Token: token}, Limits: gateway.Limits{Upload: 1 << 20},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
@@ -242,7 +247,8 @@ func (s *site) log(run store.Run) (ids []event.ID) {
 }
 
 func request(thread, text string) runs.Request {
-	return runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, text)}, Model: "test/talker"}
+	return runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, text)},
+		Model: "test/talker"}
 }
 
 func ignore(event.Event) {}
@@ -271,8 +277,8 @@ func (s *seen) show(ev event.Event) {
 	}
 }
 
-// proxy stands between a client and a server. It cuts each connection after so many bytes of the server's, for as long as
-// there are cuts; a negative one lets nothing through and keeps the connection open.
+// proxy stands between a client and a server. It cuts each connection after so many bytes of the server's, for as long
+// as there are cuts; a negative one lets nothing through and keeps the connection open.
 type proxy struct {
 	addr string
 	mu   sync.Mutex

@@ -32,8 +32,8 @@ type runJSON struct {
 
 func (r runJSON) run() store.Run {
 	return store.Run{
-		ID: r.RunID, ThreadID: r.ThreadID, Status: r.Status, Attempt: r.Attempt, Error: r.Error, StopReason: r.StopReason,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		ID: r.RunID, ThreadID: r.ThreadID, Status: r.Status, Attempt: r.Attempt, Error: r.Error,
+		StopReason: r.StopReason, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -52,8 +52,8 @@ type threadJSON struct {
 
 func (t threadJSON) thread() store.Thread {
 	out := store.Thread{
-		ID: inert.Line(t.ThreadID), Title: t.Values.Title, Status: t.Status, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
-		TrashedAt: t.TrashedAt,
+		ID: inert.Line(t.ThreadID), Title: t.Values.Title, Status: t.Status, CreatedAt: t.CreatedAt,
+		UpdatedAt: t.UpdatedAt, TrashedAt: t.TrashedAt,
 	}
 	for mark, on := range map[store.Marks]bool{
 		store.Archived: t.Archived, store.Temporary: t.Temporary, store.Trashed: !t.TrashedAt.IsZero(),
@@ -113,7 +113,8 @@ type searchJSON struct {
 }
 
 func (c *Client) search(ctx context.Context, s searchJSON) ([]store.Thread, error) {
-	s.Select = []string{"thread_id", "status", "created_at", "updated_at", "values", "archived", "temporary", "trashed_at"}
+	s.Select = []string{"thread_id", "status", "created_at", "updated_at", "values", "archived", "temporary",
+		"trashed_at"}
 	var list []threadJSON
 	if err := c.call(ctx, http.MethodPost, "/threads/search", nil, s, &list); err != nil {
 		return nil, err
@@ -276,8 +277,8 @@ func (c *Client) runsOf(ctx context.Context, t store.Thread, f store.RunFilter) 
 	return out, nil
 }
 
-// CreateThread makes a thread, temporary if its marks say so; store.ErrConflict if there is one of its id. The times are the
-// server's.
+// CreateThread makes a thread, temporary if its marks say so; store.ErrConflict if there is one of its id. The times
+// are the server's.
 func (c *Client) CreateThread(ctx context.Context, t store.Thread) error {
 	body := struct {
 		ID        string `json:"thread_id"`

@@ -36,8 +36,9 @@ type knownJSON struct {
 
 func (k knownJSON) fact() memory.Fact {
 	return memory.Fact{
-		ID: k.ID, Content: k.Content, Category: k.Category, Status: k.Status, Confidence: k.Confidence, Agent: k.Agent, Folder: k.Folder,
-		UpdatedAt: k.Updated, Rest: memory.Rest{Extension: k.Extension, Source: k.Source, Mark: k.Mark},
+		ID: k.ID, Content: k.Content, Category: k.Category, Status: k.Status, Confidence: k.Confidence, Agent: k.Agent,
+		Folder: k.Folder, UpdatedAt: k.Updated, Rest: memory.Rest{Extension: k.Extension, Source: k.Source,
+			Mark: k.Mark},
 	}
 }
 
@@ -59,7 +60,8 @@ func (c Memory) list(ctx context.Context, ask url.Values) (list []knownJSON, err
 // Facts lists facts by id; the server gives 1000 at once.
 func (c Memory) Facts(ctx context.Context, status, after string, limit int) (out []memory.Fact, err error) {
 	const most = 1000
-	list, err := c.list(ctx, url.Values{"status": {status}, "after": {after}, "limit": {strconv.Itoa(min(limit, most))}})
+	list, err := c.list(ctx,
+		url.Values{"status": {status}, "after": {after}, "limit": {strconv.Itoa(min(limit, most))}})
 	for _, k := range list {
 		out = append(out, k.fact())
 	}

@@ -111,8 +111,8 @@ func (k Keeper) Test(_ context.Context, t models.Trial) (probe.Test, error) {
 	}, nil
 }
 
-// results reads the lines of a test: what has a task is a result, and the verdict stands in the last one. A server of an older
-// version sends that alone, with all results.
+// results reads the lines of a test: what has a task is a result, and the verdict stands in the last one. A server of
+// an older version sends that alone, with all results.
 func results(r io.Reader, done func(probe.Result)) (x probe.Examined, err error) {
 	told := 0
 	for dec := json.NewDecoder(r); x.Verdict == ""; {

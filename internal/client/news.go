@@ -28,7 +28,8 @@ func (c News) Newest(ctx context.Context, limit int) ([]news.Change, error) {
 	err := c.get(ctx, fmt.Sprintf("/news?limit=%d", limit), &got)
 	out := make([]news.Change, len(got.Threads))
 	for i, t := range got.Threads {
-		out[i] = news.Change{Thread: t.Thread, State: t.State, Title: t.Title, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+		out[i] = news.Change{Thread: t.Thread, State: t.State, Title: t.Title, CreatedAt: t.CreatedAt,
+			UpdatedAt: t.UpdatedAt}
 	}
 	slices.Reverse(out)
 	return out, err

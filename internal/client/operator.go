@@ -86,7 +86,8 @@ func (j Jobs) Drop(ctx context.Context, kind, key, user string) (int64, error) {
 }
 
 func (j Jobs) change(ctx context.Context, method, kind, key, rest, user string) (int64, error) {
-	path := "/jobs/" + url.PathEscape(kind) + "/" + url.PathEscape(key) + rest + "?" + url.Values{"user": {user}}.Encode()
+	path := "/jobs/" + url.PathEscape(kind) + "/" + url.PathEscape(key) + rest + "?" +
+		url.Values{"user": {user}}.Encode()
 	var n struct {
 		Jobs int64 `json:"jobs"`
 	}

@@ -43,7 +43,8 @@ func (c *Client) Branches(ctx context.Context, thread string) ([]history.Branch,
 	err := c.call(ctx, http.MethodPost, "/threads/search", nil, in, &list)
 	out := make([]history.Branch, len(list))
 	for i, t := range list {
-		out[i] = history.Branch{Thread: t.thread().ID, Title: t.Values.Title, Message: t.Metadata.Message, Made: t.Metadata.Made}
+		out[i] = history.Branch{Thread: t.thread().ID, Title: t.Values.Title, Message: t.Metadata.Message,
+			Made: t.Metadata.Made}
 	}
 	return out, err
 }
@@ -65,7 +66,8 @@ func (c *Client) lastOf(ctx context.Context, thread string, kind message.Role) (
 		}
 		for i := range page.Data {
 			var m message.Message
-			if err := json.Unmarshal(page.Data[len(page.Data)-1-i].Content, &m); err == nil && m.Role == kind && len(m.ToolCalls) == 0 {
+			if err := json.Unmarshal(page.Data[len(page.Data)-1-i].Content, &m); err == nil && m.Role == kind &&
+				len(m.ToolCalls) == 0 {
 				return m.ID, nil
 			}
 		}
@@ -87,8 +89,8 @@ func (c *Client) chosen(ctx context.Context, thread, id string, kind message.Rol
 	return c.lastOf(ctx, thread, kind)
 }
 
-// Branch begins a thread that goes on from an answer of another one, the last one if none is named. files is "then" or "now"; empty
-// is as the server has it. The new thread's id is returned.
+// Branch begins a thread that goes on from an answer of another one, the last one if none is named. files is "then" or
+// "now"; empty is as the server has it. The new thread's id is returned.
 func (c *Client) Branch(ctx context.Context, thread, answer, title, files string) (string, error) {
 	answer, err := c.chosen(ctx, thread, answer, message.AI)
 	if err != nil {
@@ -133,7 +135,8 @@ func (c *Client) Prepare(ctx context.Context, a runs.Again) (req runs.Request, e
 	if err := c.call(ctx, http.MethodPost, threadPath(a.Thread)+"/runs/"+route+"/prepare", nil, in, &out); err != nil {
 		return req, err
 	}
-	req = runs.Request{ThreadID: a.Thread, Input: out.Input.Messages, Checkpoint: out.Checkpoint.ID, Metadata: out.Metadata}
+	req = runs.Request{ThreadID: a.Thread, Input: out.Input.Messages, Checkpoint: out.Checkpoint.ID,
+		Metadata: out.Metadata}
 	if out.Input.Title != "" {
 		title, err := json.Marshal(out.Input.Title)
 		if err != nil {

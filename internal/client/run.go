@@ -31,14 +31,16 @@ import (
 // each time. Cancelling ctx, with runs.ErrCancelled or runs.ErrRolledBack, ends the run; it is followed to that end. A
 // run that goes on without its reader is an error with the run in the outcome; [store.ErrConflict] without one says
 // that the thread has an active run.
-func (c *Client) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event), note func(string)) (runs.Outcome, error) {
+func (c *Client) Run(ctx context.Context, req runs.Request, uploads map[string][]byte, show func(event.Event),
+	note func(string)) (runs.Outcome, error) {
 	if len(uploads) > 0 { // nothing is written for a run that is refused
 		if err := c.free(ctx, req.ThreadID); err != nil {
 			return runs.Outcome{}, err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(uploads)) {
-		err := c.persist(ctx, note, func(ctx context.Context) error { return c.upload(ctx, req.ThreadID, name, uploads[name]) })
+		err := c.persist(ctx, note,
+			func(ctx context.Context) error { return c.upload(ctx, req.ThreadID, name, uploads[name]) })
 		if err != nil {
 			return runs.Outcome{}, err
 		}
@@ -90,7 +92,8 @@ type commandJSON struct {
 
 // order is the request for a run. Its messages get their ids here, so that to ask again is to ask the same.
 func (c *Client) order(req runs.Request) (orderJSON, error) {
-	o := orderJSON{AssistantID: "lead_agent", IfNotExists: "create", Strategy: store.Reject, Context: make(map[string]json.RawMessage)}
+	o := orderJSON{AssistantID: "lead_agent", IfNotExists: "create", Strategy: store.Reject,
+		Context: make(map[string]json.RawMessage)}
 	if req.Resume != nil {
 		o.Command = &commandJSON{req.Resume}
 	} else {
@@ -131,7 +134,8 @@ func (c *Client) start(ctx context.Context, req runs.Request, note func(string))
 	}
 	var made runJSON
 	key := http.Header{"Idempotency-Key": {rand.Text()}}
-	err = c.persist(ctx, note, func(ctx context.Context) error { // once it is asked for, it must be known to be cancelled
+	// once it is asked for, it must be known to be cancelled
+	err = c.persist(ctx, note, func(ctx context.Context) error {
 		return c.call(context.WithoutCancel(ctx), http.MethodPost, threadPath(req.ThreadID)+"/runs", key, o, &made)
 	})
 	switch {
@@ -144,7 +148,8 @@ func (c *Client) start(ctx context.Context, req runs.Request, note func(string))
 }
 
 // Resume follows an unfinished run from its first event on: the server goes on with it by itself. For the rest see Run.
-func (c *Client) Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome, error) {
+func (c *Client) Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome,
+	error) {
 	stop := c.cancelWith(ctx, run)
 	ended, err := c.follow(context.WithoutCancel(ctx), run, show, note)
 	stop()
@@ -188,7 +193,8 @@ func (c *Client) last(ctx context.Context, run store.Run, note func(string)) (st
 	if err != nil {
 		return state.State{}, fmt.Errorf("read the end of the run: %w", err)
 	}
-	maps.DeleteFunc(values, func(name string, _ json.RawMessage) bool { return strings.HasPrefix(name, "__") }) // not of the state
+	// not of the state
+	maps.DeleteFunc(values, func(name string, _ json.RawMessage) bool { return strings.HasPrefix(name, "__") })
 	schema, err := state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...)
 	if err != nil {
 		return state.State{}, err

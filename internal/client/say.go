@@ -12,8 +12,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Say says the request's input to the run at work on its thread, and returns the id that it has until that takes it. If the run has
-// ended meanwhile it is the id of the run that comes.
+// Say says the request's input to the run at work on its thread, and returns the id that it has until that takes it. If
+// the run has ended meanwhile it is the id of the run that comes.
 func (c *Client) Say(ctx context.Context, req runs.Request) (string, error) {
 	o, err := c.order(req)
 	if err != nil {

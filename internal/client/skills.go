@@ -68,7 +68,8 @@ func (c Skills) own(name string) string { return "/skills/custom/" + url.PathEsc
 // Remove removes a skill; [skills.ErrBuiltIn] if it is one that everybody has.
 func (c Skills) Remove(ctx context.Context, name string) error {
 	err := c.call(ctx, http.MethodDelete, c.own(name), nil, nil, nil)
-	if no, ok := errors.AsType[*StatusError](err); ok && no.Status == http.StatusBadRequest && strings.Contains(no.detail, "is a built-in skill") {
+	if no, ok := errors.AsType[*StatusError](err); ok && no.Status == http.StatusBadRequest &&
+		strings.Contains(no.detail, "is a built-in skill") {
 		err = fmt.Errorf("skill %s: %w", name, skills.ErrBuiltIn)
 	}
 	return err

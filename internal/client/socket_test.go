@@ -10,9 +10,11 @@ import (
 	"github.com/pudu-ai/pudu/internal/client"
 )
 
-// TestTheSocketIsItsOwnersAlone: also where a killed server has left one, and in a folder whose name is too long for a socket.
+// TestTheSocketIsItsOwnersAlone: also where a killed server has left one, and in a folder whose name is too long for a
+// socket.
 func TestTheSocketIsItsOwnersAlone(t *testing.T) {
-	for name, dir := range map[string]string{"short": t.TempDir(), "long": filepath.Join(t.TempDir(), strings.Repeat("long/", 40))} {
+	for name, dir := range map[string]string{"short": t.TempDir(),
+		"long": filepath.Join(t.TempDir(), strings.Repeat("long/", 40))} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}

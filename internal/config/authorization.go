@@ -124,7 +124,8 @@ func (a *Authorization) decode(d *decoder, t *tree, at string) {
 	p := &a.Provider
 	class := p.Use[strings.LastIndex(p.Use, ":")+1:]
 	if p.Use != RBAC && class != "RbacAuthorizationProvider" {
-		d.failf(max(a.Line, p.Line), join(at, "provider.use"), `%q cannot be loaded: Pudu has %q; nobody could be refused anything`, p.Use, RBAC)
+		d.failf(max(a.Line, p.Line), join(at, "provider.use"),
+			`%q cannot be loaded: Pudu has %q; nobody could be refused anything`, p.Use, RBAC)
 		return
 	}
 	p.Use = RBAC
@@ -142,6 +143,7 @@ func (a *Authorization) decode(d *decoder, t *tree, at string) {
 	p.Roles = s.Roles
 	if _, ok := p.Roles[a.DefaultRole]; !ok && p.Roles != nil {
 		known := slices.Sorted(maps.Keys(p.Roles))
-		d.failf(a.Line, join(at, "default_role"), "%q is no role: one of %s%s", a.DefaultRole, strings.Join(known, ", "), suggest(a.DefaultRole, known))
+		d.failf(a.Line, join(at, "default_role"), "%q is no role: one of %s%s", a.DefaultRole,
+			strings.Join(known, ", "), suggest(a.DefaultRole, known))
 	}
 }

@@ -33,9 +33,10 @@ type Choice struct {
 	Reason string
 }
 
-// Choose picks the model, the first of: name (--model) or PUDU_MODEL; the one that was made the default, if it can be used; the
-// first model of the file; the first provider in the order of [Providers] with a key in the environment (OPENAI_BASE_URL alone
-// counts as a server without a key); a local Ollama; the first usable model that was added; else [ErrNoModel].
+// Choose picks the model, the first of: name (--model) or PUDU_MODEL; the one that was made the default, if it can be
+// used; the first model of the file; the first provider in the order of [Providers] with a key in the environment
+// (OPENAI_BASE_URL alone counts as a server without a key); a local Ollama; the first usable model that was added; else
+// [ErrNoModel].
 //
 // A name is that of a configured model, "provider/model", a provider alone, or [Demo]. ollama lists the models of the
 // Ollama server at the address given ([OllamaURL]); it should answer within a second. Nil means not to look for one.
@@ -118,8 +119,10 @@ func (c chooser) named(name, why string) (Choice, error) {
 		for _, m := range c.cfg.Models {
 			known = append(known, m.Name)
 		}
-		return Choice{}, fmt.Errorf("choose model %q (%s): no configured model has this name, and it is not provider/model with one of %s%s",
-			name, why, strings.Join(providerNames(), ", "), suggest(prefix, known))
+		return Choice{},
+			fmt.Errorf("choose model %q (%s): no configured model has this name, and it is not provider/model with "+
+				"one of %s%s",
+				name, why, strings.Join(providerNames(), ", "), suggest(prefix, known))
 	}
 	return c.provided(p, id, why)
 }
@@ -240,5 +243,6 @@ func noModel(env Env) error {
 	}
 	return fmt.Errorf("%w: set the key of one provider in the environment, %s:%s\n"+
 		"or start Ollama with a model on this machine, set OPENAI_BASE_URL and OPENAI_MODEL\n"+
-		"for another local server, add one with pudu models add, or write models: into config.yaml", ErrNoModel, where, b.String())
+		"for another local server, add one with pudu models add, or write models: into config.yaml", ErrNoModel, where,
+		b.String())
 }

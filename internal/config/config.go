@@ -29,7 +29,8 @@ type Config struct {
 	// Models are the configured models in the order of the file, without second ones of a name. Some may be unusable:
 	// see [Model.Err].
 	Models []Model `key:"models"`
-	// Standard is the model of runs that name none, if somebody has chosen one while the program works; see [Config.With].
+	// Standard is the model of runs that name none, if somebody has chosen one while the program works; see
+	// [Config.With].
 	Standard string
 
 	ToolGroups []ToolGroup `key:"tool_groups" pending:"true"`
@@ -238,10 +239,12 @@ func Default() *Config {
 		},
 		ReadBeforeWrite: Switch{Enabled: true},
 		LoopDetection: LoopDetection{
-			Enabled: true, WarnThreshold: 3, HardLimit: 5, WindowSize: 20, MaxTrackedThreads: 100, ToolFreqWarn: 30, ToolFreqHardLimit: 50,
+			Enabled: true, WarnThreshold: 3, HardLimit: 5, WindowSize: 20, MaxTrackedThreads: 100, ToolFreqWarn: 30,
+			ToolFreqHardLimit: 50,
 		},
-		Retention: Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour), Snapshots: Age(7 * 24 * time.Hour),
-			Bin: Age(30 * 24 * time.Hour), Temporary: Age(24 * time.Hour)},
+		Retention: Retention{Chunks: Age(24 * time.Hour), Logs: Age(7 * 24 * time.Hour),
+			Snapshots: Age(7 * 24 * time.Hour),
+			Bin:       Age(30 * 24 * time.Hour), Temporary: Age(24 * time.Hour)},
 		TokenUsage:    Switch{Enabled: true},
 		TokenBudget:   TokenBudget{MaxTokens: 200_000, WarnThreshold: 0.8, HardStopThreshold: 1},
 		SafetyFinish:  SafetyFinish{Enabled: true},

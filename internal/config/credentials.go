@@ -107,7 +107,9 @@ func (e Env) withCredentials(path string) (Env, []Warning) {
 	}
 	env, warnings := e.withFile(path)
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		warnings = append(warnings, Warning{File: path, Text: fmt.Sprintf("others may read these keys (mode %04o): run chmod 600 %s", info.Mode().Perm(), path)})
+		warnings = append(warnings,
+			Warning{File: path, Text: fmt.Sprintf("others may read these keys (mode %04o): run chmod 600 %s",
+				info.Mode().Perm(), path)})
 	}
 	return env, warnings
 }

@@ -49,7 +49,9 @@ func (c *Checkpointer) disable(err error) { c.Err = firstError(c.Err, err) }
 func (b *Database) check(d *decoder) {
 	const at = "database"
 	if b.Backend == "postgres" && b.URL == "" && b.Err == nil {
-		d.failf(b.Line, at, `backend: postgres needs postgres_url: postgres://USER:PASSWORD@HOST:5432/DATABASE, or a variable such as $DATABASE_URL`)
+		d.failf(b.Line, at,
+			`backend: postgres needs postgres_url: postgres://USER:PASSWORD@HOST:5432/DATABASE, or a variable such `+
+				`as $DATABASE_URL`)
 	}
 	if b.Backend == "memory" {
 		d.warnf(b.Line, at+".backend", "memory becomes sqlite in the data folder: what was said outlives the program")
@@ -58,7 +60,8 @@ func (b *Database) check(d *decoder) {
 		d.warnf(b.Line, at+".postgres_url", `has no effect without "backend: postgres"`)
 	}
 	if b.SQLiteDir != "" {
-		d.warnf(b.Line, at+".sqlite_dir", "has no effect: the database is in the data folder, which --data or PUDU_DATA names")
+		d.warnf(b.Line, at+".sqlite_dir",
+			"has no effect: the database is in the data folder, which --data or PUDU_DATA names")
 	}
 	if b.EchoSQL {
 		d.warnf(b.Line, at+".echo_sql", "has no effect: statements are not printed")
@@ -73,7 +76,8 @@ func (c *Checkpointer) check(d *decoder, b *Database) {
 	case c.Type == "postgres" && c.URL == "" && c.Err == nil:
 		d.failf(c.Line, at, "type: postgres needs connection_string")
 	case c.Type == "postgres":
-		d.warnf(c.Line, at, `keeps everything, not only checkpoints; "database: {backend: postgres, postgres_url: ...}" says so`)
+		d.warnf(c.Line, at,
+			`keeps everything, not only checkpoints; "database: {backend: postgres, postgres_url: ...}" says so`)
 	case c.Type == "sqlite" || c.Type == "memory" || c.URL != "":
 		d.warnf(c.Line, at, "has no effect: the database is in the data folder, which --data or PUDU_DATA names")
 	}

@@ -21,12 +21,17 @@ func TestChooseDatabase(t *testing.T) {
 		{"flag beats variable", file, " postgres://flag/db ", env, "postgres://flag/db"},
 		{"sqlite by flag", file, "sqlite", env, ""},
 		{"sqlite by variable", file, "", map[string]string{"PUDU_DATABASE": "sqlite"}, ""},
-		{"variable in the file", "database: {backend: postgres, postgres_url: $DATABASE_URL}", "", map[string]string{"DATABASE_URL": "postgres://var/db"}, "postgres://var/db"},
-		{"driver of another language", "database: {backend: postgres, postgres_url: 'postgresql+asyncpg://h/db?a=b'}", "", nil, "postgres://h/db?a=b"},
+		{"variable in the file", "database: {backend: postgres, postgres_url: $DATABASE_URL}", "",
+			map[string]string{"DATABASE_URL": "postgres://var/db"}, "postgres://var/db"},
+		{"driver of another language", "database: {backend: postgres, postgres_url: 'postgresql+asyncpg://h/db?a=b'}",
+			"", nil, "postgres://h/db?a=b"},
 		{"sqlite in the file", "database: {backend: sqlite, postgres_url: $NOT_SET}", "", nil, ""},
 		{"memory in the file", "database: {backend: memory}", "", nil, ""},
-		{"checkpointer", "checkpointer: {type: postgres, connection_string: 'postgres://old/db'}", "", nil, "postgres://old/db"},
-		{"database beats checkpointer", file + "\ncheckpointer: {type: postgres, connection_string: 'postgres://old/db'}", "", nil, "postgres://u:secret@file/db"},
+		{"checkpointer", "checkpointer: {type: postgres, connection_string: 'postgres://old/db'}", "", nil,
+			"postgres://old/db"},
+		{"database beats checkpointer", file +
+			"\ncheckpointer: {type: postgres, connection_string: 'postgres://old/db'}", "", nil,
+			"postgres://u:secret@file/db"},
 		{"checkpointer of nothing", "checkpointer: null\ndatabase: null", "", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,7 +40,8 @@ func TestChooseDatabase(t *testing.T) {
 			if err != nil || b.URL.Reveal() != c.want {
 				t.Errorf("%q, %v", b.URL.Reveal(), err)
 			}
-			if c.text == file && (b.Schema != "s" || b.PoolSize != 7 || b.PoolRecycle != 300 || b.CommandTimeout != 12*time.Second) {
+			if c.text == file && (b.Schema != "s" || b.PoolSize != 7 || b.PoolRecycle != 300 ||
+				b.CommandTimeout != 12*time.Second) {
 				t.Errorf("%+v", b)
 			}
 			if text := fmt.Sprintf("%+v", *cfg); strings.Contains(text, "secret@") {
@@ -51,13 +57,18 @@ func TestChooseDatabaseErrors(t *testing.T) {
 		env              map[string]string
 		want             string
 	}{
-		{"other database", "", "mysql://u:secret@h/db", nil, `--database: databases of kind "mysql" are not supported: write postgres://`},
+		{"other database", "", "mysql://u:secret@h/db", nil,
+			`--database: databases of kind "mysql" are not supported: write postgres://`},
 		{"no URL", "", "secret", nil, "--database: is no address of a database"},
 		{"odd scheme", "", "a b secret://x", nil, "--database: is no address"},
-		{"variable", "", "", map[string]string{"PUDU_DATABASE": "sqlserver://u:secret@h"}, `PUDU_DATABASE: databases of kind "sqlserver"`},
-		{"file", "\ndatabase:\n  backend: postgres\n  postgres_url: 'http://u:secret@h'", "", nil, `config.yaml:3: database.postgres_url: databases of kind "http"`},
-		{"variable that is not set", "database:\n  backend: postgres\n  postgres_url: $NOPE", "", nil, "config.yaml:3: database.postgres_url: the variable NOPE is not set"},
-		{"old variable that is not set", "checkpointer:\n  type: postgres\n  connection_string: $NOPE", "", nil, "config.yaml:3: checkpointer.connection_string: the variable NOPE is not set"},
+		{"variable", "", "", map[string]string{"PUDU_DATABASE": "sqlserver://u:secret@h"},
+			`PUDU_DATABASE: databases of kind "sqlserver"`},
+		{"file", "\ndatabase:\n  backend: postgres\n  postgres_url: 'http://u:secret@h'", "", nil,
+			`config.yaml:3: database.postgres_url: databases of kind "http"`},
+		{"variable that is not set", "database:\n  backend: postgres\n  postgres_url: $NOPE", "", nil,
+			"config.yaml:3: database.postgres_url: the variable NOPE is not set"},
+		{"old variable that is not set", "checkpointer:\n  type: postgres\n  connection_string: $NOPE", "", nil,
+			"config.yaml:3: checkpointer.connection_string: the variable NOPE is not set"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, _ := mustParse(t, c.text, c.env)
@@ -105,7 +116,8 @@ func TestDatabaseProblemsAndWarnings(t *testing.T) {
 }
 
 func FuzzPostgresURL(f *testing.F) {
-	for _, s := range []string{"sqlite", "postgres://a:b@c/d", "postgresql+x://", "mysql://u:p@h", "://", "", "a+b+c://p"} {
+	for _, s := range []string{"sqlite", "postgres://a:b@c/d", "postgresql+x://", "mysql://u:p@h", "://", "",
+		"a+b+c://p"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -113,7 +125,8 @@ func FuzzPostgresURL(f *testing.F) {
 		if err == nil && url != "" && !strings.HasPrefix(url, "postgres://") {
 			t.Errorf("%q became %q", s, url)
 		}
-		if _, rest, ok := strings.Cut(s, "://"); err != nil && ok && len(rest) > 60 && strings.Contains(err.Error(), rest) {
+		if _, rest, ok := strings.Cut(s, "://"); err != nil && ok && len(rest) > 60 &&
+			strings.Contains(err.Error(), rest) {
 			t.Errorf("the error shows the address: %v", err)
 		}
 	})

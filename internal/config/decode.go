@@ -331,7 +331,9 @@ func (d *decoder) expand(t *tree, at, unset string) string {
 	if unset == "empty" {
 		return ""
 	}
-	err := &Error{File: d.file, Line: t.line, Key: at, Text: fmt.Sprintf("the variable %s is not set: export it, or put %s=... into a .env file beside the configuration", name, name)}
+	err := &Error{File: d.file, Line: t.line, Key: at,
+		Text: fmt.Sprintf("the variable %s is not set: export it, or put %s=... into a .env file beside the "+
+			"configuration", name, name)}
 	if d.unset != nil {
 		d.unset(err)
 	} else {

@@ -82,7 +82,8 @@ func (e Env) withFile(path string) (Env, []Warning) {
 	vars, bad := parseEnv(string(data))
 	warnings := make([]Warning, len(bad))
 	for i, line := range bad {
-		warnings[i] = Warning{File: path, Line: line, Text: "line left out: write NAME=VALUE, and close quotes on the same line"}
+		warnings[i] = Warning{File: path, Line: line,
+			Text: "line left out: write NAME=VALUE, and close quotes on the same line"}
 	}
 	return e.with(path, vars), warnings
 }

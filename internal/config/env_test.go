@@ -14,7 +14,8 @@ import (
 func TestParseEnv(t *testing.T) {
 	got, bad := parseEnv("\ufeffA=1\r\n# comment\n\nexport B = two words # comment\nC='a $B \"c\" # d' # e\nD=\"x\\ny \\\"z\\\" \\q\"\nE=\nF=a#b\nA=2\n" +
 		"exported=yes\nexport\nno assignment\n1A=x\nG='open\nH=\"open\nI='a' b\n")
-	want := map[string]string{"A": "2", "B": "two words", "C": `a $B "c" # d`, "D": "x\ny \"z\" \\q", "E": "", "F": "a#b", "exported": "yes"}
+	want := map[string]string{"A": "2", "B": "two words", "C": `a $B "c" # d`, "D": "x\ny \"z\" \\q", "E": "",
+		"F": "a#b", "exported": "yes"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -76,7 +77,8 @@ func TestSaveCredentialKeepsLinkAndOtherLines(t *testing.T) {
 
 func TestSaveCredentialRefuses(t *testing.T) {
 	path := t.TempDir() + "/c.env"
-	for _, kv := range [][2]string{{"a b", "x"}, {"A", ""}, {"A", "x\ny"}, {"A", "x\x00"}, {"A", strings.Repeat("x", 20<<10)}} {
+	for _, kv := range [][2]string{{"a b", "x"}, {"A", ""}, {"A", "x\ny"}, {"A", "x\x00"},
+		{"A", strings.Repeat("x", 20<<10)}} {
 		if err := SaveCredential(path, kv[0], kv[1]); err == nil {
 			t.Errorf("%.20q was taken", kv)
 		}
@@ -120,7 +122,8 @@ func TestCredentialsOpenToOthersWarn(t *testing.T) {
 func TestSecretIsNeverPrinted(t *testing.T) {
 	m := Model{Name: "m", Key: "sk-1234"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		if s := fmt.Sprintf(verb, m.Key) + fmt.Sprintf(verb, m); strings.Contains(s, "sk-") || strings.Contains(s, "736b2d") {
+		if s := fmt.Sprintf(verb, m.Key) + fmt.Sprintf(verb, m); strings.Contains(s, "sk-") ||
+			strings.Contains(s, "736b2d") {
 			t.Errorf("%s prints %s", verb, s)
 		}
 	}

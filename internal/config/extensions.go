@@ -44,7 +44,8 @@ func findExtensions(c *Config, cwd string) (path string, data []byte, err error)
 	if named := c.Env.Get("DEER_FLOW_EXTENSIONS_CONFIG_PATH"); named != "" {
 		path = under(cwd, named)
 		if data, err = readFile(path, maxFile); err != nil {
-			return "", nil, fmt.Errorf("read extensions named by %s: %w", c.Env.describe("DEER_FLOW_EXTENSIONS_CONFIG_PATH"), err)
+			return "", nil, fmt.Errorf("read extensions named by %s: %w",
+				c.Env.describe("DEER_FLOW_EXTENSIONS_CONFIG_PATH"), err)
 		}
 		return path, data, nil
 	}

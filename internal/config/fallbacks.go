@@ -28,7 +28,8 @@ func (c *Config) checkFallbacks(d *decoder) {
 			case name == m.Name:
 				d.warnf(m.Line, at, "is the model itself, without effect")
 			case !ok:
-				d.warnf(m.Line, at, "no configured model is named %q, without effect%s", name, suggest(name, c.modelNames()))
+				d.warnf(m.Line, at, "no configured model is named %q, without effect%s", name,
+					suggest(name, c.modelNames()))
 			case slices.Index(m.Fallbacks, name) < j:
 				d.warnf(m.Line, at, "%q stands in the list twice, without effect", name)
 			}

@@ -69,7 +69,8 @@ models:
 }
 
 func TestUnusableFallbackIsLeftOut(t *testing.T) {
-	cfg := &Config{Models: []Model{{Name: "a", Fallbacks: []string{"b", "c"}}, {Name: "b", Err: ErrNoModel}, {Name: "c"}}}
+	cfg := &Config{Models: []Model{{Name: "a", Fallbacks: []string{"b", "c"}}, {Name: "b", Err: ErrNoModel},
+		{Name: "c"}}}
 	if got := namesOf(cfg.FallbacksOf(cfg.Models[0])); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("%v", got)
 	}

@@ -12,9 +12,11 @@ type FileHistory struct {
 // resolve warns of bounds that can never be reached.
 func (h *FileHistory) resolve(d *decoder, disk Bytes) {
 	if disk > 0 && h.Bytes >= disk {
-		d.warnf(h.Line, "file_history.bytes", "has no effect: the copies and the files stay within sandbox.limits.disk together, which is not more")
+		d.warnf(h.Line, "file_history.bytes",
+			"has no effect: the copies and the files stay within sandbox.limits.disk together, which is not more")
 	}
 	if h.Bytes > 0 && h.FileBytes > h.Bytes {
-		d.warnf(h.Line, "file_history.file_bytes", "has no effect: all copies together may have file_history.bytes, which is less")
+		d.warnf(h.Line, "file_history.file_bytes",
+			"has no effect: all copies together may have file_history.bytes, which is less")
 	}
 }

@@ -6,7 +6,8 @@ import (
 )
 
 func TestFileHistory(t *testing.T) {
-	cfg, warnings := mustParse(t, "file_history: {bytes: 2G, file_bytes: 1M, files: 7}\nsandbox: {limits: {disk: 4G}}", nil)
+	cfg, warnings := mustParse(t, "file_history: {bytes: 2G, file_bytes: 1M, files: 7}\nsandbox: {limits: {disk: 4G}}",
+		nil)
 	if h := cfg.FileHistory; h.Bytes != 2<<30 || h.FileBytes != 1<<20 || h.Files != 7 || len(warnings) > 0 {
 		t.Errorf("%+v, warnings %v", h, warnings)
 	}
@@ -19,10 +20,11 @@ func TestFileHistory(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"bytes: much": "file_history.bytes", "bytes: 0": "file_history.bytes", "files: 0": "file_history.files", "file_bytes: -1": "file_history.file_bytes",
-		"byte: 1": "bytes",
+		"bytes: much": "file_history.bytes", "bytes: 0": "file_history.bytes", "files: 0": "file_history.files",
+		"file_bytes: -1": "file_history.file_bytes", "byte: 1": "bytes",
 	} {
-		if _, _, err := parsed(t, "file_history:\n  "+text, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "config.yaml:2") {
+		if _, _, err := parsed(t, "file_history:\n  "+text, nil); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "config.yaml:2") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

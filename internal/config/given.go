@@ -49,24 +49,25 @@ const (
 	maxGivenSettings = 16 << 10
 )
 
-// GivenKeys are the keys that Settings may have. The others would read variables or files of this machine, or hold secrets
-// in the clear.
+// GivenKeys are the keys that Settings may have. The others would read variables or files of this machine, or hold
+// secrets in the clear.
 func GivenKeys() []string {
 	return []string{
 		"context_window", "description", "display_name", "fallbacks", "max_tokens", "pricing", "rate_limit",
 		"reasoning_effort", "stream_chunk_timeout", "supports_reasoning_effort", "supports_thinking", "supports_vision",
-		"temperature", "thinking_budget", "timeout", "use_responses_api", "when_thinking_disabled", "when_thinking_enabled",
+		"temperature", "thinking_budget", "timeout", "use_responses_api", "when_thinking_disabled",
+		"when_thinking_enabled",
 	}
 }
 
 // FullName is the name by which runs ask for the model.
 func (g *Given) FullName() string { return cmp.Or(g.Name, g.Provider+"/"+g.ID) }
 
-// Model makes the model of the entry. The error says what is wrong with the entry; a model that is right and cannot be used
-// here and now, such as one without a key, has an Err instead. Neither ever has the key in it.
+// Model makes the model of the entry. The error says what is wrong with the entry; a model that is right and cannot be
+// used here and now, such as one without a key, has an Err instead. Neither ever has the key in it.
 //
-// Of the environment, which is env, it takes the address and the key of the provider where the entry has no address of its
-// own: no key of this machine goes to an address that somebody gave.
+// Of the environment, which is env, it takes the address and the key of the provider where the entry has no address of
+// its own: no key of this machine goes to an address that somebody gave.
 func (g *Given) Model(env Env) (Model, error) {
 	p, err := g.check()
 	if err != nil {
@@ -118,7 +119,8 @@ func (g *Given) decode(d *decoder, m *Model) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(GivenKeys(), name) {
-			return fmt.Errorf("settings.%.60s: is none of %s%s", name, strings.Join(GivenKeys(), ", "), suggest(name, GivenKeys()))
+			return fmt.Errorf("settings.%.60s: is none of %s%s", name, strings.Join(GivenKeys(), ", "),
+				suggest(name, GivenKeys()))
 		}
 	}
 	text, err := json.Marshal(members)
@@ -140,7 +142,8 @@ func (g *Given) check() (Provider, error) {
 	switch {
 	case !known || p.Wire == WireScripted:
 		names := slices.DeleteFunc(providerNames(), func(n string) bool { return n == "scripted" })
-		return p, wrong("provider", "%.40q is none of %s%s", g.Provider, strings.Join(names, ", "), suggest(g.Provider, names))
+		return p, wrong("provider", "%.40q is none of %s%s", g.Provider, strings.Join(names, ", "),
+			suggest(g.Provider, names))
 	case !isLine(g.ID, maxGivenID):
 		return p, wrong("model", "must be what %s calls the model, one line of at most %d bytes", p.Title, maxGivenID)
 	}
@@ -149,7 +152,8 @@ func (g *Given) check() (Provider, error) {
 
 // isLine reports whether s is text of some length without control characters and without space around it.
 func isLine(s string, most int) bool {
-	return s != "" && len(s) <= most && utf8.ValidString(s) && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, unicode.IsControl)
+	return s != "" && len(s) <= most && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
+		!strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // givenName keeps to what stands in the path of a URL as it is.
@@ -158,7 +162,8 @@ var givenName = regexp.MustCompile(`^[A-Za-z0-9_@][A-Za-z0-9_.:@+-]*(/[A-Za-z0-9
 func checkGivenName(name string) error {
 	switch {
 	case len(name) > maxGivenName || !givenName.MatchString(name):
-		return wrong("name", "%.60q must be at most %d letters, digits and ._:@+-, in parts that / joins; give the model such a name",
+		return wrong("name",
+			"%.60q must be at most %d letters, digits and ._:@+-, in parts that / joins; give the model such a name",
 			name, maxGivenName)
 	case name == Demo:
 		return wrong("name", "%q is the scripted demonstration; give the model another name", name)
@@ -176,7 +181,9 @@ func checkGivenURL(address string) error {
 	case len(address) > maxGivenURL || checkURL(address) != nil || err != nil:
 		return wrong("base_url", "must be an address such as https://host/v1")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return wrong("base_url", "must have no user, password, query or fragment: an address is shown to people; the key belongs into api_key")
+		return wrong("base_url",
+			"must have no user, password, query or fragment: an address is shown to people; the key belongs into "+
+				"api_key")
 	}
 	return nil
 }
@@ -189,8 +196,8 @@ func checkGivenKey(key Secret) error {
 	return nil
 }
 
-// With is the configuration with models that were added while the program works, and with the name of the model that somebody
-// has made the default, empty for none. Where the file has a model of a name, that one counts.
+// With is the configuration with models that were added while the program works, and with the name of the model that
+// somebody has made the default, empty for none. Where the file has a model of a name, that one counts.
 func (c *Config) With(added []Model, standard string) *Config {
 	all := *c
 	all.Standard, all.Models = standard, slices.Clip(c.Models)

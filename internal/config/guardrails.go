@@ -110,9 +110,11 @@ func (g *Guardrails) decode(d *decoder, t *tree, at string) {
 	case p.Use == "":
 	case p.Use == Allowlist || class == "AllowlistProvider":
 		p.Use = Allowlist
-		d.value(t.find("provider").find("config"), join(at, "provider.config"), reflect.ValueOf(&p.Allowlist).Elem(), "")
+		d.value(t.find("provider").find("config"), join(at, "provider.config"), reflect.ValueOf(&p.Allowlist).Elem(),
+			"")
 	default:
-		d.failf(p.Line, join(at, "provider.use"), `%q cannot be loaded: Pudu has %q, and its own "rules:"; tool calls would go unjudged`, p.Use, Allowlist)
+		d.failf(p.Line, join(at, "provider.use"),
+			`%q cannot be loaded: Pudu has %q, and its own "rules:"; tool calls would go unjudged`, p.Use, Allowlist)
 	}
 }
 

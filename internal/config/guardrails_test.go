@@ -28,10 +28,12 @@ guardrails:
 	yes := true
 	want := Guardrails{
 		Enabled: true, Passport: "agent-7", RemoteTools: Words{"web_*"}, Line: 3,
-		Provider: GuardrailProvider{Use: Allowlist, Allowlist: AllowlistSettings{AllowedTools: []string{"bash", "ls"}, DeniedTools: []string{"task"}}, Line: 7},
+		Provider: GuardrailProvider{Use: Allowlist, Allowlist: AllowlistSettings{AllowedTools: []string{"bash", "ls"},
+			DeniedTools: []string{"task"}}, Line: 7},
 		Rules: []GuardrailRule{
 			{Tools: Words{"bash"}, Command: Words{"git push*"}, Action: "ask", Reason: "it pushes", Line: 11},
-			{Tools: Words{"web_fetch"}, Args: map[string]string{"url": "re:^http://"}, When: RuleWhen{Untrusted: &yes}, Action: "deny", Line: 12},
+			{Tools: Words{"web_fetch"}, Args: map[string]string{"url": "re:^http://"}, When: RuleWhen{Untrusted: &yes},
+				Action: "deny", Line: 12},
 			{Paths: Words{"/mnt/user-data/outputs/*"}, Action: "allow", Line: 16},
 		},
 	}
@@ -53,9 +55,11 @@ func TestAllowlistOfNothingIsNotAllowlistOfAll(t *testing.T) {
 }
 
 func TestGuardrailsThatAreOffLoadWithAnyProvider(t *testing.T) {
-	cfg, warnings := mustParse(t, "guardrails: {enabled: false, provider: {use: my.own:Provider, config: {key: $NOT_SET, x: [1]}}}\n"+
-		"authorization: {enabled: false, provider: {use: my.own:Provider, config: {roles: 7}}}", nil)
-	if len(warnings) != 0 || cfg.Guardrails.Enabled || !cfg.Guardrails.FailClosed || !cfg.Authorization.FailClosed || cfg.Authorization.DefaultRole != "user" {
+	cfg, warnings := mustParse(t,
+		"guardrails: {enabled: false, provider: {use: my.own:Provider, config: {key: $NOT_SET, x: [1]}}}\n"+
+			"authorization: {enabled: false, provider: {use: my.own:Provider, config: {roles: 7}}}", nil)
+	if len(warnings) != 0 || cfg.Guardrails.Enabled || !cfg.Guardrails.FailClosed || !cfg.Authorization.FailClosed ||
+		cfg.Authorization.DefaultRole != "user" {
 		t.Errorf("%+v, %+v, warnings %v", cfg.Guardrails, cfg.Authorization, warnings)
 	}
 }
@@ -85,13 +89,15 @@ authorization:
 `, nil)
 	want := Roles{
 		"admin": {},
-		"guest": {Tools: &Access{Allow: Names{"ls", "read_*"}, Deny: Words{"read_file"}}, Models: &Access{}, Skills: &Access{Allow: Names{}}},
+		"guest": {Tools: &Access{Allow: Names{"ls", "read_*"}, Deny: Words{"read_file"}}, Models: &Access{},
+			Skills: &Access{Allow: Names{}}},
 		"other": {Tools: &Access{}},
 	}
 	if diff := cmp.Diff(want, cfg.Authorization.Provider.Roles); diff != "" || cfg.Authorization.Provider.Use != RBAC {
 		t.Error(diff, cfg.Authorization.Provider.Use)
 	}
-	if w := lines(warnings); !strings.Contains(w, "roles.guest.models (line 12)") || !strings.Contains(w, "roles.guest.skills (line 13)") {
+	if w := lines(warnings); !strings.Contains(w, "roles.guest.models (line 12)") ||
+		!strings.Contains(w, "roles.guest.skills (line 13)") {
 		t.Errorf("resources that nothing enforces are not named: %s", w)
 	}
 }
@@ -113,15 +119,24 @@ func TestGuardrailMistakes(t *testing.T) {
 		"authorization:\n  enabled: true\n  provider: {use: my.own:P}":                           `config.yaml:3: authorization.provider.use: "my.own:P" cannot be loaded`,
 		"authorization:\n  enabled: true":                                                        `config.yaml:2: authorization.provider.use: "" cannot be loaded`,
 		auth:                                                                                     `authorization.provider.config: needs the key "roles"`,
-		auth + "{roles: {admin: {}}}":                                                            `authorization.default_role: "user" is no role: one of admin`,
-		auth + "{roles: {user: }}":                                                               `config.yaml:5: authorization.provider.config.roles.user: is empty`,
-		auth + "{roles: {user: {tools: }}}":                                                      `config.yaml:5: authorization.provider.config.roles.user.tools: is empty`,
-		auth + "{roles: {user: {tool: {}}}}":                                                     `roles.user.tool: unknown key; did you mean "tools"?`,
-		auth + "{roles: {user: {tools: {allow: }}}}":                                             `roles.user.tools.allow: is empty`,
-		auth + "{roles: {user: {tools: {alow: []}}}}":                                            `roles.user.tools.alow: unknown key`,
-		auth + "{roles: {user: {tools: {allow: bash}}}}":                                         `roles.user.tools.allow: must be a list of names, "*" for all or [] for none`,
-		auth + "{roles: {user: {tools: [bash]}}}":                                                `roles.user.tools: must be a table`,
-		auth + "{role: {user: {}}}":                                                              `config.role: unknown key`,
+		auth +
+			"{roles: {admin: {}}}": `authorization.default_role: "user" is no role: one of admin`,
+		auth +
+			"{roles: {user: }}": `config.yaml:5: authorization.provider.config.roles.user: is empty`,
+		auth +
+			"{roles: {user: {tools: }}}": `config.yaml:5: authorization.provider.config.roles.user.tools: is empty`,
+		auth +
+			"{roles: {user: {tool: {}}}}": `roles.user.tool: unknown key; did you mean "tools"?`,
+		auth +
+			"{roles: {user: {tools: {allow: }}}}": `roles.user.tools.allow: is empty`,
+		auth +
+			"{roles: {user: {tools: {alow: []}}}}": `roles.user.tools.alow: unknown key`,
+		auth +
+			"{roles: {user: {tools: {allow: bash}}}}": `roles.user.tools.allow: must be a list of names, "*" for all or [] for none`,
+		auth +
+			"{roles: {user: {tools: [bash]}}}": `roles.user.tools: must be a table`,
+		auth +
+			"{role: {user: {}}}": `config.role: unknown key`,
 	} {
 		if _, _, err := parsed(t, text, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)

@@ -169,7 +169,8 @@ func (c *Config) decode(d *decoder, t *tree) {
 		case slices.Contains(pending, f.name):
 			c.keep(d, f)
 		case !strings.HasPrefix(f.name, "x-"):
-			d.failf(f.line, f.name, "unknown section%s", suggest(f.name, slices.Concat(s.names, pending, slices.Sorted(maps.Keys(d.sections)))))
+			d.failf(f.line, f.name, "unknown section%s",
+				suggest(f.name, slices.Concat(s.names, pending, slices.Sorted(maps.Keys(d.sections)))))
 		}
 	}
 }
@@ -226,11 +227,13 @@ func pendingSections() []string {
 // check finds values that are fine alone and wrong together.
 func (c *Config) check(d *decoder) {
 	if l := c.LoopDetection; l.HardLimit < l.WarnThreshold || l.ToolFreqHardLimit < l.ToolFreqWarn {
-		d.failf(0, "loop_detection", "a hard limit must not be below its warning: hard_limit %d and warn_threshold %d, tool_freq_hard_limit %d and tool_freq_warn %d",
+		d.failf(0, "loop_detection", "a hard limit must not be below its warning: hard_limit %d and warn_threshold "+
+			"%d, tool_freq_hard_limit %d and tool_freq_warn %d",
 			l.HardLimit, l.WarnThreshold, l.ToolFreqHardLimit, l.ToolFreqWarn)
 	}
 	if b := c.TokenBudget; b.HardStopThreshold < b.WarnThreshold {
-		d.failf(0, "token_budget", "hard_stop_threshold %g must not be below warn_threshold %g", b.HardStopThreshold, b.WarnThreshold)
+		d.failf(0, "token_budget", "hard_stop_threshold %g must not be below warn_threshold %g", b.HardStopThreshold,
+			b.WarnThreshold)
 	}
 	c.checkCost(d)
 	c.checkSkills(d)

@@ -58,7 +58,8 @@ func TestLoadWithoutAnything(t *testing.T) {
 	}
 	want := Default()
 	want.Env = cfg.Env
-	if diff := cmp.Diff(want, cfg, cmp.AllowUnexported(Env{}), cmp.Comparer(func(a, b layer) bool { return a.source == b.source })); diff != "" {
+	if diff := cmp.Diff(want, cfg, cmp.AllowUnexported(Env{}),
+		cmp.Comparer(func(a, b layer) bool { return a.source == b.source })); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -112,7 +113,8 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	if err := os.Mkdir(dir+"/config.yaml", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Load(LoadOptions{Cwd: dir, Env: vars(nil)}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, _, err := Load(LoadOptions{Cwd: dir, Env: vars(nil)}); err == nil ||
+		!strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 }
@@ -123,7 +125,8 @@ func TestLoadSourcesOfVariables(t *testing.T) {
 	write(t, cwd+"/.env", "A=here\nB=here\nC=here\n")
 	write(t, dir+"/.env", "A=beside\nB=beside\n")
 	path := write(t, dir+"/config.yaml", "")
-	cfg, warnings, err := Load(LoadOptions{Path: path, Cwd: cwd, Env: vars(map[string]string{"A": "real", "HOME": home})})
+	cfg, warnings, err := Load(LoadOptions{Path: path, Cwd: cwd,
+		Env: vars(map[string]string{"A": "real", "HOME": home})})
 	if err != nil || len(warnings) != 0 {
 		t.Fatalf("warnings %v, error %v", warnings, err)
 	}
@@ -166,13 +169,15 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 	}, models); diff != "" {
 		t.Error(diff)
 	}
-	if got := cfg.Models[0].Err.Error(); !strings.Contains(got, "deerflow.yaml:21: models[0].api_key: the variable VOLCENGINE_API_KEY is not set") {
+	if got := cfg.Models[0].Err.Error(); !strings.Contains(got,
+		"deerflow.yaml:21: models[0].api_key: the variable VOLCENGINE_API_KEY is not set") {
 		t.Error(got)
 	}
 	if got := string(cfg.Models[2].ThinkingOn); got != `{"thinking":{"budget_tokens":4096,"type":"enabled"}}` {
 		t.Error(got)
 	}
-	if cfg.Models[0].Timeout != 600*time.Second || cfg.Models[1].ChunkTimeout != 240*time.Second || *cfg.Models[1].Temperature != 0.7 {
+	if cfg.Models[0].Timeout != 600*time.Second || cfg.Models[1].ChunkTimeout != 240*time.Second ||
+		*cfg.Models[1].Temperature != 0.7 {
 		t.Errorf("%+v", cfg.Models[:2])
 	}
 	if cfg.Tools[0].Err != nil || cfg.Tools[1].Err == nil || string(cfg.Tools[0].Settings["max_results"]) != "5" {
@@ -181,7 +186,8 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 	if diff := cmp.Diff(Thresholds{{"tokens", 32000}}, cfg.Summarization.Trigger); diff != "" {
 		t.Error(diff)
 	}
-	if s := cfg.Sandbox; s.Provider != Bubblewrap || len(s.Mounts) != 1 || s.Mounts[0].ContainerPath != "/mnt/data" || s.Environment["SECRET"] != "" {
+	if s := cfg.Sandbox; s.Provider != Bubblewrap || len(s.Mounts) != 1 || s.Mounts[0].ContainerPath != "/mnt/data" ||
+		s.Environment["SECRET"] != "" {
 		t.Errorf("%+v", s)
 	}
 	want := []string{
@@ -196,7 +202,8 @@ func TestDeerFlowFileLoadsUnchanged(t *testing.T) {
 			t.Errorf("warnings lack %q:\n%s", w, text)
 		}
 	}
-	for _, off := range []string{"scheduler (", "plugins (", "checkpointer (", "tool_search (", "logging (", "extensions (", "skill_evolution.enabled"} {
+	for _, off := range []string{"scheduler (", "plugins (", "checkpointer (", "tool_search (", "logging (",
+		"extensions (", "skill_evolution.enabled"} {
 		if strings.Contains(text, off) {
 			t.Errorf("warns of %q although it asks for nothing", off)
 		}
@@ -213,7 +220,8 @@ func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown section", "tittle: {}", `config.yaml:1: tittle: unknown section; did you mean "title"?`},
 		{"unknown section near one that is kept raw", "memroy: {}", `did you mean "memory"?`},
-		{"unknown key", "title:\n  max_word: 3", `config.yaml:2: title.max_word: unknown key; did you mean "max_words"?`},
+		{"unknown key", "title:\n  max_word: 3",
+			`config.yaml:2: title.max_word: unknown key; did you mean "max_words"?`},
 		{"unknown key near nothing", "title: {zzzzzzzz: 1}", "title.zzzzzzzz: unknown key\n"},
 		{"number for a table", "title: 3", `config.yaml:1: title: must be a table of keys, got "3"`},
 		{"table for a number", "max_recursion_limit: {a: 1}", "must be a whole number, got a table of keys"},
@@ -228,25 +236,33 @@ func TestProblems(t *testing.T) {
 		{"endless", "circuit_breaker: {recovery_timeout_sec: 1e300}", "below ten years"},
 		{"out of range", "title: {max_words: 21}", "must be from 1 to 20"},
 		{"above a half-open range", "token_budget: {warn_threshold: 1.1}", "must be above 0 and at most 1"},
-		{"word that is not allowed", "log_level: inf", `"inf" is not allowed: one of debug, info, warning, warn, error, critical; did you mean "info"?`},
+		{"word that is not allowed", "log_level: inf",
+			`"inf" is not allowed: one of debug, info, warning, warn, error, critical; did you mean "info"?`},
 		{"wrong bool", "title: {enabled: maybe}", "must be true or false"},
 		{"wrong together", "loop_detection: {hard_limit: 2}", "a hard limit must not be below its warning"},
-		{"model without a provider", "models: [{name: a, model: b}]", `config.yaml:1: models[0]: needs the key "provider"`},
+		{"model without a provider", "models: [{name: a, model: b}]",
+			`config.yaml:1: models[0]: needs the key "provider"`},
 		{"model without an id", "models: [{name: a, provider: openai}]", `needs the key "model"`},
 		{"scripted model without a script", "models: [{provider: scripted}]", `needs the key "script"`},
 		{"model that is no table", "models: [3]", `models[0]: must be a table of keys, got "3"`},
 		{"model that is nothing", "models:\n  -\n", "config.yaml:2: models[0]: is empty"},
-		{"model with a broken address", "models: [{provider: openai, model: a, base_url: 'ftp://x'}]", "models[0].base_url: must be an address such as"},
-		{"extra body that is no table", "models: [{provider: openai, model: a, extra_body: [1]}]", "models[0].extra_body: must be a table"},
+		{"model with a broken address", "models: [{provider: openai, model: a, base_url: 'ftp://x'}]",
+			"models[0].base_url: must be an address such as"},
+		{"extra body that is no table", "models: [{provider: openai, model: a, extra_body: [1]}]",
+			"models[0].extra_body: must be a table"},
 		{"tool without a name", "tools: [{use: x}]", `tools[0]: needs the key "name"`},
-		{"threshold without a value", "summarization: {keep: {type: tokens}}", `summarization.keep: needs the key "value"`},
+		{"threshold without a value", "summarization: {keep: {type: tokens}}",
+			`summarization.keep: needs the key "value"`},
 		{"sandbox nobody knows", "sandbox: {use: dokcer}", `"dokcer" is not known: one of bubblewrap, host, none`},
-		{"relative mount", "sandbox: {mounts: [{host_path: a, container_path: /mnt/a}]}", "host_path: must be an absolute path"},
-		{"mount with dots", "sandbox: {mounts: [{host_path: /a, container_path: /mnt/../etc}]}", "container_path: must be an absolute path without"},
+		{"relative mount", "sandbox: {mounts: [{host_path: a, container_path: /mnt/a}]}",
+			"host_path: must be an absolute path"},
+		{"mount with dots", "sandbox: {mounts: [{host_path: /a, container_path: /mnt/../etc}]}",
+			"container_path: must be an absolute path without"},
 		{"size of nothing", "sandbox: {limits: {memory: 0}}", "sandbox.limits.memory: must be a size above 0"},
 		{"size too large", "sandbox: {limits: {disk: 9999999999T}}", "must be a size above 0"},
 		{"bad variable name", "sandbox: {environment: {a-b: c}}", `"a-b" is no variable name`},
-		{"variable that is not set", "title:\n  prompt_template: $NOPE", "config.yaml:2: title.prompt_template: the variable NOPE is not set: export it"},
+		{"variable that is not set", "title:\n  prompt_template: $NOPE",
+			"config.yaml:2: title.prompt_template: the variable NOPE is not set: export it"},
 		{"storage folder that leads out", "tool_output: {storage_subdir: ../x}", "must be the name of one folder"},
 		{"tabs", "title:\n\tenabled: true", "config.yaml: yaml: line 2"},
 		{"key twice", "title: {}\nmodels: []\ntitle: {}", `config.yaml:3: key "title" stands twice, first in line 1`},
@@ -319,16 +335,26 @@ sandbox: {limits: {processes: 0x10, memory: 2GiB, tmp: 512m, disk: 1048576}}
 
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown key of a model", "models: [{provider: ollama, model: a, temprature: 1}]", `config.yaml:1: models[0].temprature: unknown key, left as it is; did you mean "temperature"?`},
-		{"unknown key of a tool", "tools: [{name: a, max_result: 1}]", "tools[0].max_result: unknown key, left as it is"},
+		{"unknown key of a model", "models: [{provider: ollama, model: a, temprature: 1}]",
+			`config.yaml:1: models[0].temprature: unknown key, left as it is; did you mean "temperature"?`},
+		{"unknown key of a tool", "tools: [{name: a, max_result: 1}]",
+			"tools[0].max_result: unknown key, left as it is"},
 		{"unknown key of the sandbox", "sandbox: {imagee: a}", "sandbox.imagee: unknown key"},
-		{"second model of a name", "models:\n- {name: a, provider: ollama, model: b}\n- {name: a, provider: ollama, model: c}", `config.yaml:3: models[1]: left out: line 2 has a model named "a" already`},
-		{"two names of one key", "models: [{provider: vllm, model: a, base_url: 'http://a', api_base: 'http://b'}]", `models[0].api_base: has no effect beside "base_url"`},
-		{"parameter in two places", "models: [{provider: ollama, model: a, top_p: 1, extra_body: {top_p: 0.5}}]", "models[0].top_p: has no effect beside extra_body.top_p"},
-		{"containers", "sandbox: {use: 'deerflow.community.aio_sandbox:AioSandboxProvider'}", "AioSandboxProvider becomes bubblewrap"},
-		{"a cloud sandbox", "sandbox: {use: 'deerflow.community.e2b_sandbox:E2BSandboxProvider'}", "E2BSandboxProvider is not built"},
-		{"a mount over Pudu's own", "sandbox: {mounts: [{host_path: /a, container_path: /mnt/user-data/x}]}", "/mnt/user-data belongs to Pudu"},
-		{"title by a model that is not there", "title: {model_name: gone}", `title.model_name: no configured model is named "gone"`},
+		{"second model of a name",
+			"models:\n- {name: a, provider: ollama, model: b}\n- {name: a, provider: ollama, model: c}",
+			`config.yaml:3: models[1]: left out: line 2 has a model named "a" already`},
+		{"two names of one key", "models: [{provider: vllm, model: a, base_url: 'http://a', api_base: 'http://b'}]",
+			`models[0].api_base: has no effect beside "base_url"`},
+		{"parameter in two places", "models: [{provider: ollama, model: a, top_p: 1, extra_body: {top_p: 0.5}}]",
+			"models[0].top_p: has no effect beside extra_body.top_p"},
+		{"containers", "sandbox: {use: 'deerflow.community.aio_sandbox:AioSandboxProvider'}",
+			"AioSandboxProvider becomes bubblewrap"},
+		{"a cloud sandbox", "sandbox: {use: 'deerflow.community.e2b_sandbox:E2BSandboxProvider'}",
+			"E2BSandboxProvider is not built"},
+		{"a mount over Pudu's own", "sandbox: {mounts: [{host_path: /a, container_path: /mnt/user-data/x}]}",
+			"/mnt/user-data belongs to Pudu"},
+		{"title by a model that is not there", "title: {model_name: gone}",
+			`title.model_name: no configured model is named "gone"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, warnings := mustParse(t, c.text, nil)
@@ -368,7 +394,8 @@ func TestHostileFilesEndInAnError(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir+"/config.yaml", "x-a: "+strings.Repeat("y", 10<<20))
-	if _, _, err := Load(LoadOptions{Cwd: dir, Env: vars(nil)}); err == nil || !strings.Contains(err.Error(), "larger than 1024 KiB") {
+	if _, _, err := Load(LoadOptions{Cwd: dir, Env: vars(nil)}); err == nil ||
+		!strings.Contains(err.Error(), "larger than 1024 KiB") {
 		t.Error(err)
 	}
 }
@@ -385,7 +412,8 @@ func TestExtensions(t *testing.T) {
 	}
 	path := write(t, dir+"/extensions_config.json", "{\"skills\": {\"a\": {}},\n\"mcpServers\": {\"b\": {}}}")
 	cfg, warnings, err = load(nil)
-	if err != nil || lines(warnings) != path+": not built yet, without effect: mcpServers\n" || !cfg.SkillSwitches["a"] {
+	if err != nil || lines(warnings) != path+": not built yet, without effect: mcpServers\n" ||
+		!cfg.SkillSwitches["a"] {
 		t.Errorf("filled: %v %v", warnings, err)
 	}
 	write(t, dir+"/other.json", "{\n]")
@@ -414,10 +442,12 @@ models:
 		t.Error(lines(warnings))
 	}
 	m := cfg.Models
-	if m[0].Name != "scripted/turns.yaml" || m[0].Script != "turns.yaml" || m[0].Wire != WireScripted || m[0].Err != nil {
+	if m[0].Name != "scripted/turns.yaml" || m[0].Script != "turns.yaml" || m[0].Wire != WireScripted ||
+		m[0].Err != nil {
 		t.Errorf("%+v", m[0])
 	}
-	if m[1].BaseURL != "http://gpu:8000/v1" || string(m[1].ExtraBody) != `{"stop":["a"],"top_p":0.9,"x":"y"}` || m[1].Headers["A"] != "b" || m[1].Effort != "low" {
+	if m[1].BaseURL != "http://gpu:8000/v1" || string(m[1].ExtraBody) != `{"stop":["a"],"top_p":0.9,"x":"y"}` ||
+		m[1].Headers["A"] != "b" || m[1].Effort != "low" {
 		t.Errorf("%+v", m[1])
 	}
 	if m[2].BaseURL != "http://proxy/v1" || m[2].Err != nil {
@@ -444,10 +474,11 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add(deer)
 	for _, s := range []string{
-		"", "# nothing", "title: {max_words: 1}", "models: [{provider: openai, model: $A, api_key: ${B}}]", "x-a: &a [*a]",
-		"sandbox: {limits: {memory: 1G}, mounts: [{host_path: /a, container_path: /mnt/a}]}", "title: {<<: [{a: b}, {enabled: no}]}",
-		"llm_call: {retry_base_delay_ms: 1e18}", "\ufefftitle:\r\n  enabled: yes\r\n", "? [a]\n: b", "models: [{use: a:b, thinking: {a: b}, when_thinking_enabled: {thinking: 3}, model: x}]",
-		"models: [{provider: gemini, api_key: k, model: m, reasoning: {effort: low}, stop: [a], thinking_level: high, betas: [a], model_kwargs: {a: {b: 1}}, extra_body: {a: {c: 2}}, when_thinking_enabled: {extra_body: {chat_template_kwargs: {thinking: true}}, reasoning: low}}]",
+		"", "# nothing", "title: {max_words: 1}", "models: [{provider: openai, model: $A, api_key: ${B}}]",
+		"x-a: &a [*a]", "sandbox: {limits: {memory: 1G}, mounts: [{host_path: /a, container_path: /mnt/a}]}",
+		"title: {<<: [{a: b}, {enabled: no}]}", "llm_call: {retry_base_delay_ms: 1e18}",
+		"\ufefftitle:\r\n  enabled: yes\r\n", "? [a]\n: b",
+		"models: [{use: a:b, thinking: {a: b}, when_thinking_enabled: {thinking: 3}, model: x}]", "models: [{provider: gemini, api_key: k, model: m, reasoning: {effort: low}, stop: [a], thinking_level: high, betas: [a], model_kwargs: {a: {b: 1}}, extra_body: {a: {c: 2}}, when_thinking_enabled: {extra_body: {chat_template_kwargs: {thinking: true}}, reasoning: low}}]",
 	} {
 		f.Add([]byte(s))
 	}
@@ -460,7 +491,8 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if cfg.MaxRecursionLimit < 1 || cfg.LLMCall.RetryBaseDelay <= 0 || cfg.Sandbox.CommandTimeout <= 0 || cfg.Title.MaxWords < 1 {
+		if cfg.MaxRecursionLimit < 1 || cfg.LLMCall.RetryBaseDelay <= 0 || cfg.Sandbox.CommandTimeout <= 0 ||
+			cfg.Title.MaxWords < 1 {
 			t.Fatalf("a bound was lost: %+v", cfg)
 		}
 		for _, m := range cfg.Models {
@@ -473,7 +505,8 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		for _, m := range cfg.Sandbox.Mounts {
-			if !filepath.IsAbs(m.HostPath) || !strings.HasPrefix(m.ContainerPath, "/mnt/") || strings.Contains(m.ContainerPath, "..") && filepath.Clean(m.ContainerPath) != m.ContainerPath {
+			if !filepath.IsAbs(m.HostPath) || !strings.HasPrefix(m.ContainerPath, "/mnt/") ||
+				strings.Contains(m.ContainerPath, "..") && filepath.Clean(m.ContainerPath) != m.ContainerPath {
 				t.Fatalf("mount %+v", m)
 			}
 		}

@@ -46,7 +46,8 @@ func (m *Model) signIn(p Provider, env Env) error {
 func (m *Model) claudeLogin(env Env) error {
 	for _, name := range []string{"CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "ANTHROPIC_AUTH_TOKEN_FILE_DESCRIPTOR"} {
 		if env.Get(name) != "" {
-			return fmt.Errorf("%s is not read, since a descriptor can be read only once: put the token into %s", name, strings.TrimSuffix(name, "_FILE_DESCRIPTOR"))
+			return fmt.Errorf("%s is not read, since a descriptor can be read only once: put the token into %s", name,
+				strings.TrimSuffix(name, "_FILE_DESCRIPTOR"))
 		}
 	}
 	var file struct {
@@ -61,7 +62,8 @@ func (m *Model) claudeLogin(env Env) error {
 		return err
 	}
 	if file.Login.Token == "" {
-		return fmt.Errorf("read login %s: it has no claudeAiOauth.accessToken: run `claude` and sign in, or set ANTHROPIC_API_KEY", path)
+		return fmt.Errorf("read login %s: it has no claudeAiOauth.accessToken: run `claude` and sign in, or set "+
+			"ANTHROPIC_API_KEY", path)
 	}
 	m.Key, m.Bearer = Secret(file.Login.Token), true
 	if file.Login.Expires > 0 {

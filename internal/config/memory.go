@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Memory is what Pudu keeps about a user beyond a thread. DeerFlow's file has the tuning below backend_config; keys of its older
-// files, which stood beside the switches, are read there too.
+// Memory is what Pudu keeps about a user beyond a thread. DeerFlow's file has the tuning below backend_config; keys of
+// its older files, which stood beside the switches, are read there too.
 type Memory struct {
 	Enabled bool `key:"enabled" json:"enabled"`
 	// Mode is "middleware": each run is read once it has ended; or "tool": the model keeps facts itself, by tools.
@@ -22,7 +22,8 @@ type Memory struct {
 	Backend      MemoryBackend `key:"backend_config" json:"backend_config"`
 }
 
-// MemoryBackend tunes the memory. Storage, lock and queue of DeerFlow are read for old files: the record is in the database.
+// MemoryBackend tunes the memory. Storage, lock and queue of DeerFlow are read for old files: the record is in the
+// database.
 type MemoryBackend struct {
 	StoragePath   string  `key:"storage_path" json:"storage_path"`
 	StorageClass  string  `key:"storage_class" json:"storage_class"`
@@ -90,7 +91,8 @@ var (
 	_ custom = (*MemoryModel)(nil)
 )
 
-// decode reads a name, or DeerFlow's table, of which the model's name counts: its key and address belong to an entry of models.
+// decode reads a name, or DeerFlow's table, of which the model's name counts: its key and address belong to an entry of
+// models.
 func (m *MemoryModel) decode(d *decoder, t *tree, at string) {
 	var name string
 	if t.kind != yaml.MappingNode {
@@ -104,7 +106,8 @@ func (m *MemoryModel) decode(d *decoder, t *tree, at string) {
 			d.value(f.value, at+".model", reflect.ValueOf(&name).Elem(), "")
 		case "provider", "api_key", "base_url", "temperature":
 			if !f.value.null() {
-				d.warnf(f.line, join(at, f.name), "has no effect: give the model an entry in models, and name that here")
+				d.warnf(f.line, join(at, f.name),
+					"has no effect: give the model an entry in models, and name that here")
 			}
 		default:
 			d.failf(f.line, join(at, f.name), "unknown key%s", suggest(f.name, []string{"model"}))
@@ -133,11 +136,13 @@ func (m *Memory) decode(d *decoder, t *tree, at string) {
 		default:
 			d.warnf(f.line, join(at, f.name), "stands in backend_config now")
 			inner[i] = f.name
-			d.value(f.value, join(at, f.name), reflect.ValueOf(&m.Backend).Elem().Field(i), reflect.TypeFor[MemoryBackend]().Field(i).Tag)
+			d.value(f.value, join(at, f.name), reflect.ValueOf(&m.Backend).Elem().Field(i),
+				reflect.TypeFor[MemoryBackend]().Field(i).Tag)
 		}
 	}
 	if !slices.Contains([]string{"deermem", "noop"}, m.Manager) {
-		d.warnf(t.line, at+".manager_class", "%q is not built: the memory is Pudu's own; noop switches it off", m.Manager)
+		d.warnf(t.line, at+".manager_class", "%q is not built: the memory is Pudu's own; noop switches it off",
+			m.Manager)
 	}
 }
 
@@ -148,12 +153,15 @@ func (m Memory) On() bool { return m.Enabled && m.Manager != "noop" }
 func (m Memory) Wait() time.Duration { return time.Duration(m.Backend.Debounce) * time.Second }
 
 func defaultMemory() Memory {
-	return Memory{Enabled: true, Mode: "middleware", Injection: true, FlushTimeout: 30, Manager: "deermem", Backend: MemoryBackend{
-		StorageClass: "file", Manifest: "memory.json", LockTimeout: 10, Retrieval: "fts5", Debounce: 30, QueueMaxDepth: 1000,
-		MaxFacts: 100, Confidence: 0.7, Eviction: "confidence", ConfidenceWeight: 0.65, ConfirmationWeight: 0.25, AccessWeight: 0.1,
-		ConfirmationLife: 90, AccessLife: 30, ReservedFraction: 0.1, ReservedMax: 10, AuditEntries: 200,
-		MaxTokens: 2000, TokenCounting: "tiktoken", Guaranteed: []string{"correction"}, GuaranteedBudget: 500,
-		Staleness: true, StaleAge: 90, StaleCandidates: 3, StaleRemovals: 10, StaleProtected: []string{"correction"}, LifeMultiplier: 20,
-		ExtensionDays: 3650, ConsolidationFacts: 8, ConsolidationGroups: 3, ConsolidationSources: 8, WatermarkKeys: 4096,
-	}}
+	return Memory{Enabled: true, Mode: "middleware", Injection: true, FlushTimeout: 30, Manager: "deermem",
+		Backend: MemoryBackend{
+			StorageClass: "file", Manifest: "memory.json", LockTimeout: 10, Retrieval: "fts5", Debounce: 30,
+			QueueMaxDepth: 1000, MaxFacts: 100, Confidence: 0.7, Eviction: "confidence", ConfidenceWeight: 0.65,
+			ConfirmationWeight: 0.25, AccessWeight: 0.1, ConfirmationLife: 90, AccessLife: 30, ReservedFraction: 0.1,
+			ReservedMax: 10, AuditEntries: 200, MaxTokens: 2000, TokenCounting: "tiktoken",
+			Guaranteed: []string{"correction"}, GuaranteedBudget: 500, Staleness: true, StaleAge: 90,
+			StaleCandidates: 3, StaleRemovals: 10, StaleProtected: []string{"correction"}, LifeMultiplier: 20,
+			ExtensionDays: 3650, ConsolidationFacts: 8, ConsolidationGroups: 3, ConsolidationSources: 8,
+			WatermarkKeys: 4096,
+		}}
 }

@@ -150,7 +150,8 @@ func resolveModels(d *decoder, models []Model) []Model {
 func (m *Model) complete(d *decoder, at string) bool {
 	ok := true
 	if m.Use == "" && m.Provider == "" {
-		d.failf(m.Line, at, `needs the key "provider" (such as openai, anthropic, ollama) or "use" (a class path of DeerFlow)`)
+		d.failf(m.Line, at,
+			`needs the key "provider" (such as openai, anthropic, ollama) or "use" (a class path of DeerFlow)`)
 		ok = false
 	}
 	if m.Provider == string(WireScripted) {

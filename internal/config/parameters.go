@@ -118,7 +118,8 @@ func (m *Model) reasoningArgument() map[string]json.RawMessage {
 	}
 	delete(rest, "effort")
 	if len(rest) > 0 { // beside the provider's own fields, so with those of thinking
-		m.ThinkingOn = encode(rawjson.Stack(map[string]json.RawMessage{"reasoning": encode(rest)}, object(m.ThinkingOn)))
+		m.ThinkingOn = encode(rawjson.Stack(map[string]json.RawMessage{"reasoning": encode(rest)},
+			object(m.ThinkingOn)))
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func (p Pricing) Cost(u message.Usage) float64 {
 		write = *p.CacheWrite
 	}
 	fresh := max(u.InputTokens-u.CacheRead-u.CacheCreation, 0)
-	return (float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheCreation)*write + float64(u.OutputTokens)*p.Output) / 1e6
+	return (float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheCreation)*write +
+		float64(u.OutputTokens)*p.Output) / 1e6
 }
 
 // Prices are the prices of the configured models that have some, by name.
@@ -60,15 +61,18 @@ func (c *Config) checkCost(d *decoder) {
 	currency := ""
 	for i, m := range c.Models {
 		if m.Pricing != nil && m.Pricing.BuiltIn != "" {
-			d.warnf(m.Line, fmt.Sprintf("models[%d]", i), "has no pricing: token_budget.max_cost counts with the built-in prices of %s", m.Pricing.BuiltIn)
+			d.warnf(m.Line, fmt.Sprintf("models[%d]", i),
+				"has no pricing: token_budget.max_cost counts with the built-in prices of %s", m.Pricing.BuiltIn)
 		}
 		switch {
 		case m.Pricing == nil:
-			d.warnf(m.Line, fmt.Sprintf("models[%d]", i), "has no pricing: token_budget.max_cost does not count what it costs")
+			d.warnf(m.Line, fmt.Sprintf("models[%d]", i),
+				"has no pricing: token_budget.max_cost does not count what it costs")
 		case currency == "":
 			currency = m.Pricing.Money()
 		case m.Pricing.Money() != currency:
-			d.warnf(m.Line, fmt.Sprintf("models[%d].pricing", i), "is in %s, others are in %s: a run counts only what is in the currency of its own model",
+			d.warnf(m.Line, fmt.Sprintf("models[%d].pricing", i),
+				"is in %s, others are in %s: a run counts only what is in the currency of its own model",
 				m.Pricing.Money(), currency)
 		}
 	}

@@ -26,18 +26,22 @@ func TestPricing(t *testing.T) {
 			t.Errorf("%s: prices %v", text, cfg.Prices())
 		}
 	}
-	cfg, warnings := mustParse(t, model+"{cache_read_per_million: 0.25, cache_write_per_million: 0.25, per_image: 1}}", nil)
-	if p := cfg.Models[0].Pricing; *p.CacheRead != read || *p.CacheWrite != read || !strings.Contains(lines(warnings), "models[0].pricing.per_image: unknown key") {
+	cfg, warnings := mustParse(t, model+"{cache_read_per_million: 0.25, cache_write_per_million: 0.25, per_image: 1}}",
+		nil)
+	if p := cfg.Models[0].Pricing; *p.CacheRead != read || *p.CacheWrite != read ||
+		!strings.Contains(lines(warnings), "models[0].pricing.per_image: unknown key") {
 		t.Errorf("%+v\n%s", p, lines(warnings))
 	}
-	if _, _, err := parsed(t, model+"{input_per_million: -1}}", nil); err == nil || !strings.Contains(err.Error(), "config.yaml:2: models[0].pricing.input_per_million: must be 0 or more") {
+	if _, _, err := parsed(t, model+"{input_per_million: -1}}", nil); err == nil ||
+		!strings.Contains(err.Error(), "config.yaml:2: models[0].pricing.input_per_million: must be 0 or more") {
 		t.Error(err)
 	}
 }
 
 func TestCost(t *testing.T) {
 	read, write, free := 0.1, 2.5, 0.0
-	usage := message.Usage{InputTokens: 1_000_000, CacheRead: 400_000, CacheCreation: 100_000, OutputTokens: 500_000, Reasoning: 100_000}
+	usage := message.Usage{InputTokens: 1_000_000, CacheRead: 400_000, CacheCreation: 100_000, OutputTokens: 500_000,
+		Reasoning: 100_000}
 	for _, c := range []struct {
 		name string
 		p    Pricing
@@ -45,7 +49,8 @@ func TestCost(t *testing.T) {
 	}{
 		{"nothing", Pricing{}, 0},
 		{"cached input costs as any", Pricing{Input: 2, Output: 8}, 2 + 4},
-		{"cached input has prices", Pricing{Input: 2, Output: 8, CacheRead: &read, CacheWrite: &write}, 1 + 0.04 + 0.25 + 4},
+		{"cached input has prices", Pricing{Input: 2, Output: 8, CacheRead: &read, CacheWrite: &write}, 1 + 0.04 +
+			0.25 + 4},
 		{"reading is free", Pricing{Input: 2, CacheRead: &free}, 1.2},
 	} {
 		if got := c.p.Cost(usage); got < c.want-1e-9 || got > c.want+1e-9 {
@@ -69,13 +74,16 @@ func TestBudgetOfMoney(t *testing.T) {
 	cfg, warnings := mustParse(t, models+"token_budget: {enabled: true, max_cost: 0.5}", nil)
 	told := lines(warnings)
 	if cfg.TokenBudget.MaxCost != 0.5 || !strings.Contains(told, "config.yaml:3: models[1]: has no pricing") ||
-		!strings.Contains(told, "config.yaml:4: models[2].pricing: is in CNY, others are in USD") || strings.Contains(told, "models[0]") {
+		!strings.Contains(told, "config.yaml:4: models[2].pricing: is in CNY, others are in USD") ||
+		strings.Contains(told, "models[0]") {
 		t.Errorf("%v\n%s", cfg.TokenBudget, told)
 	}
-	if _, warnings = mustParse(t, models+"token_budget: {enabled: false, max_cost: 0.5}", nil); strings.Contains(lines(warnings), "pricing") {
+	if _, warnings = mustParse(t, models+"token_budget: {enabled: false, max_cost: 0.5}",
+		nil); strings.Contains(lines(warnings), "pricing") {
 		t.Errorf("a budget that is off: %s", lines(warnings))
 	}
-	if _, _, err := parsed(t, "token_budget: {max_cost: 0}", nil); err == nil || !strings.Contains(err.Error(), "must be above 0") {
+	if _, _, err := parsed(t, "token_budget: {max_cost: 0}", nil); err == nil ||
+		!strings.Contains(err.Error(), "must be above 0") {
 		t.Error(err)
 	}
 }
@@ -91,7 +99,8 @@ func TestToolProgress(t *testing.T) {
 		t.Error(diff)
 	}
 	for text, says := range map[string]string{
-		"{jaccard_similarity_threshold: 1.1}": "must be above 0 and at most 1", "{stagnation_threshold: 0}": "must be 1 or more", "{x: 1}": "unknown key",
+		"{jaccard_similarity_threshold: 1.1}": "must be above 0 and at most 1",
+		"{stagnation_threshold: 0}":           "must be 1 or more", "{x: 1}": "unknown key",
 	} {
 		if _, _, err := parsed(t, "tool_progress: "+text, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)

@@ -25,7 +25,8 @@ func TestRetention(t *testing.T) {
 	}
 	for _, bad := range []string{"soon", "-1h", "0", "0d", "1w", "d", "", "40000d", "9999999h", "[1h]", "{}"} {
 		_, _, err := parsed(t, "retention:\n  logs: "+quoted(bad), nil)
-		if err == nil || !strings.Contains(err.Error(), "config.yaml:2") || !strings.Contains(err.Error(), "retention.logs") {
+		if err == nil || !strings.Contains(err.Error(), "config.yaml:2") ||
+			!strings.Contains(err.Error(), "retention.logs") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -52,7 +53,8 @@ func TestAgeBefore(t *testing.T) {
 }
 
 func FuzzParseAge(f *testing.F) {
-	for _, s := range []string{"1h", "7d", "0", "forever", "-5s", "1e9h", "18446744073709551615d", "99999999999", " 1 d"} {
+	for _, s := range []string{"1h", "7d", "0", "forever", "-5s", "1e9h", "18446744073709551615d", "99999999999",
+		" 1 d"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -55,7 +55,9 @@ func (list *SafetyDetectors) decode(d *decoder, t *tree, at string) {
 		return
 	}
 	if len(all) == 0 {
-		d.failf(t.line, at, `is empty, so nothing would be detected: write "enabled: false" for that, or leave it out for all detectors`)
+		d.failf(t.line, at,
+			`is empty, so nothing would be detected: write "enabled: false" for that, or leave it out for all `+
+				`detectors`)
 		return
 	}
 	for i := range all {
@@ -79,7 +81,8 @@ func (s *SafetyDetector) resolve(d *decoder, at string) bool {
 	}
 	known := []string{SafetyOpenAI, SafetyAnthropic, SafetyGemini}
 	if isClass {
-		d.warnf(s.Line, at, "%s cannot be loaded and is left out; there are %s, each with its finish_reasons", s.Use, strings.Join(known, ", "))
+		d.warnf(s.Line, at, "%s cannot be loaded and is left out; there are %s, each with its finish_reasons", s.Use,
+			strings.Join(known, ", "))
 		return false
 	}
 	d.failf(s.Line, at, "%q is not known: one of %s%s", s.Use, strings.Join(known, ", "), suggest(s.Use, known))

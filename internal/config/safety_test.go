@@ -17,11 +17,14 @@ func TestSafetyFinish(t *testing.T) {
 		{"nothing", "{}", nil, ""},
 		{"null", "{detectors: null}", nil, ""},
 		{"by name", "{detectors: [{use: gemini}]}", []SafetyDetector{{Use: "gemini", Kind: SafetyGemini, Line: 1}}, ""},
-		{"by class", "{detectors: [{use: '" + class + "OpenAICompatibleContentFilterDetector', config: {finish_reasons: [blocked]}}]}",
+		{"by class", "{detectors: [{use: '" + class +
+			"OpenAICompatibleContentFilterDetector', config: {finish_reasons: [blocked]}}]}",
 			[]SafetyDetector{{Use: class + "OpenAICompatibleContentFilterDetector", Kind: SafetyOpenAI, Line: 1,
 				Config: SafetyDetectorConfig{Reasons: []string{"blocked"}}}}, ""},
-		{"one cannot be loaded", "{detectors: [{use: 'mine.safety:Mine'}, {use: anthropic, config: {stop_reasons: [no]}}]}",
-			[]SafetyDetector{{Use: "anthropic", Kind: SafetyAnthropic, Line: 1, Config: SafetyDetectorConfig{Reasons: []string{"no"}}}},
+		{"one cannot be loaded",
+			"{detectors: [{use: 'mine.safety:Mine'}, {use: anthropic, config: {stop_reasons: [no]}}]}",
+			[]SafetyDetector{{Use: "anthropic", Kind: SafetyAnthropic, Line: 1,
+				Config: SafetyDetectorConfig{Reasons: []string{"no"}}}},
 			"detectors[0].use: mine.safety:Mine cannot be loaded"},
 	} {
 		cfg, warnings := mustParse(t, "safety_finish_reason: "+c.text, nil)

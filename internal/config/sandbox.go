@@ -33,8 +33,8 @@ type Sandbox struct {
 	LsOutputMaxChars       int           `key:"ls_output_max_chars" allow:"[0,)"`
 	CommandTimeout         time.Duration `key:"bash_command_timeout" unit:"s" allow:"(0,)"`
 	Limits                 Limits        `key:"limits"`
-	// ToolboxIndex is the base URL of the index of Python packages that the toolbox is installed from; empty means the usual one.
-	// PUDU_TOOLBOX_INDEX goes before it.
+	// ToolboxIndex is the base URL of the index of Python packages that the toolbox is installed from; empty means the
+	// usual one. PUDU_TOOLBOX_INDEX goes before it.
 	ToolboxIndex string `key:"toolbox_index"`
 	// Extra are the other keys, most of them of providers that Pudu does not have.
 	Extra map[string]json.RawMessage `key:"*" later:"image,port,replicas,overflow_policy,acquire_timeout,burst_limit,container_prefix,idle_timeout,health_check_skip_seconds,ownership,thread_data_mounts,provisioner_url,provisioner_api_key,auto_start,base_url,api_key,template,domain,home_dir,memory_mib,cpus"`
@@ -119,7 +119,8 @@ func (s *Sandbox) provider(d *decoder) string {
 	case HostSandbox, NoSandbox:
 		return s.Use
 	case "deerflow.sandbox.local:LocalSandboxProvider":
-		d.warnf(s.Line, at, `%s becomes bubblewrap: the same paths, but commands are isolated from this machine; write "use: host" to run them without isolation`, class)
+		d.warnf(s.Line, at, `%s becomes bubblewrap: the same paths, but commands are isolated from this machine; `+
+			`write "use: host" to run them without isolation`, class)
 		return Bubblewrap
 	case "deerflow.community.aio_sandbox:AioSandboxProvider":
 		d.warnf(s.Line, at, "%s becomes bubblewrap: commands are isolated on this machine, without containers", class)
@@ -129,7 +130,8 @@ func (s *Sandbox) provider(d *decoder) string {
 		d.warnf(s.Line, at, "%s is not built: bubblewrap isolates commands on this machine instead", class)
 		return Bubblewrap
 	}
-	d.failf(s.Line, at, "%q is not known: one of bubblewrap, host, none%s", s.Use, suggest(s.Use, []string{Bubblewrap, HostSandbox, NoSandbox}))
+	d.failf(s.Line, at, "%q is not known: one of bubblewrap, host, none%s", s.Use,
+		suggest(s.Use, []string{Bubblewrap, HostSandbox, NoSandbox}))
 	return NoSandbox
 }
 
@@ -147,7 +149,8 @@ func (m *Mount) usable(d *decoder, at string) bool {
 	}
 	m.HostPath, m.ContainerPath = filepath.Clean(m.HostPath), path.Clean(m.ContainerPath)
 	if !strings.HasPrefix(m.ContainerPath, "/mnt/") {
-		d.warnf(m.Line, at, "left out: %s is not below /mnt; write container_path: /mnt/%s", m.ContainerPath, path.Base(m.ContainerPath))
+		d.warnf(m.Line, at, "left out: %s is not below /mnt; write container_path: /mnt/%s", m.ContainerPath,
+			path.Base(m.ContainerPath))
 		return false
 	}
 	for _, own := range []string{"/mnt/user-data", "/mnt/folder", "/mnt/skills", "/mnt/toolbox", "/mnt/acp-workspace"} {

@@ -36,8 +36,8 @@ type Server struct {
 
 // ChooseServer returns how the server is reached: at addr (--addr), else PUDU_ADDR, else GATEWAY_HOST and GATEWAY_PORT,
 // else [DefaultAddr]; with PUDU_TOKEN; for GATEWAY_CORS_ORIGINS; by nats (--nats), else PUDU_NATS; calling webhooks in
-// the networks of PUDU_WEBHOOK_NETWORKS too; behind the proxies of PUDU_TRUSTED_PROXIES, else behind those of this machine; with PUDU_LOG_FORMAT
-// and PUDU_RATE_LIMITS.
+// the networks of PUDU_WEBHOOK_NETWORKS too; behind the proxies of PUDU_TRUSTED_PROXIES, else behind those of this
+// machine; with PUDU_LOG_FORMAT and PUDU_RATE_LIMITS.
 func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	s := Server{Addr: addr, Token: Secret(strings.TrimSpace(c.Env.Get("PUDU_TOKEN"))), NATS: Secret(nats)}
 	by := "--addr"
@@ -46,11 +46,13 @@ func (c *Config) ChooseServer(addr, nats string) (Server, error) {
 	}
 	if s.Addr == "" {
 		host, port, _ := strings.Cut(DefaultAddr, ":")
-		s.Addr, by = net.JoinHostPort(cmp.Or(c.Env.Get("GATEWAY_HOST"), host), cmp.Or(c.Env.Get("GATEWAY_PORT"), port)), "GATEWAY_HOST and GATEWAY_PORT"
+		s.Addr, by = net.JoinHostPort(cmp.Or(c.Env.Get("GATEWAY_HOST"), host), cmp.Or(c.Env.Get("GATEWAY_PORT"), port)),
+			"GATEWAY_HOST and GATEWAY_PORT"
 	}
 	host, port, err := net.SplitHostPort(s.Addr)
 	if n, errPort := strconv.Atoi(port); err != nil || errPort != nil || n < 0 || n > 65535 {
-		return s, fmt.Errorf("%s: %q is no address: write HOST:PORT, such as %s", strings.TrimSuffix(by, ": "), s.Addr, DefaultAddr)
+		return s, fmt.Errorf("%s: %q is no address: write HOST:PORT, such as %s", strings.TrimSuffix(by, ": "), s.Addr,
+			DefaultAddr)
 	}
 	if host == "" {
 		s.Addr = net.JoinHostPort("0.0.0.0", port)
@@ -87,8 +89,10 @@ func ratesOf(text string) (map[string]int, error) {
 		class, number, _ := strings.Cut(f, "=")
 		n, err := strconv.ParseUint(number, 10, 24)
 		if err != nil || !slices.Contains([]string{"cheap", "write", "costly", "work", "stream"}, class) {
-			return nil, fmt.Errorf("%.40q is no rate: write CLASS=REQUESTS, such as work=600, with the classes cheap, write, costly, "+
-				"work and stream, and requests a minute for each user, at most 16777215; 0 is any number", f)
+			return nil,
+				fmt.Errorf("%.40q is no rate: write CLASS=REQUESTS, such as work=600, with the classes cheap, write, "+
+					"costly, "+
+					"work and stream, and requests a minute for each user, at most 16777215; 0 is any number", f)
 		}
 		rates[class] = int(n)
 	}
@@ -100,7 +104,8 @@ func (e Env) networks(name, or string) (list []netip.Prefix, err error) {
 	for _, text := range fields(cmp.Or(e.Get(name), or)) {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %.40q is no network: write 10.0.0.0/8, several with commas between them", name, text)
+			return nil, fmt.Errorf("%s: %.40q is no network: write 10.0.0.0/8, several with commas between them", name,
+				text)
 		}
 		list = append(list, network)
 	}

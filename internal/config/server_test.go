@@ -45,7 +45,9 @@ func TestChooseServerReadsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"http://a:1", "https://b"}, s.Origins); d != "" || s.Token.Reveal() != "secret" || s.NATS.Reveal() != "nats://n" || len(s.Webhooks) != 1 || fmt.Sprint(s.Proxies) != "[192.0.2.0/24]" || !s.JSONLog || fmt.Sprint(s.Rates) != "map[cheap:0 work:60]" {
+	if d := cmp.Diff([]string{"http://a:1", "https://b"}, s.Origins); d != "" || s.Token.Reveal() != "secret" ||
+		s.NATS.Reveal() != "nats://n" || len(s.Webhooks) != 1 || fmt.Sprint(s.Proxies) != "[192.0.2.0/24]" ||
+		!s.JSONLog || fmt.Sprint(s.Rates) != "map[cheap:0 work:60]" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -61,7 +63,8 @@ func TestChooseServerRefuses(t *testing.T) {
 		`PUDU_RATE_LIMITS: "work" is no rate`:      {"PUDU_RATE_LIMITS": "work"},
 		`PUDU_RATE_LIMITS: "work=-1" is no rate`:   {"PUDU_RATE_LIMITS": "work=-1"},
 	} {
-		if _, err := (&Config{Env: EnvFrom(vars(env))}).ChooseServer("", ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (&Config{Env: EnvFrom(vars(env))}).ChooseServer("", ""); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", env, err, want)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 type Skills struct {
 	// Use is DeerFlow's storage class, which has no effect: skills are kept in the database.
 	Use string `key:"use"`
-	// Path is a folder whose folder "public" holds the public skills, instead of those that Pudu brings; empty for those.
+	// Path is a folder whose folder "public" holds the public skills, instead of those that Pudu brings; empty for
+	// those.
 	Path string `key:"path"`
 	// ContainerPath is where the agent sees skills. It cannot be changed.
 	ContainerPath string `key:"container_path"`
@@ -42,7 +43,8 @@ const skillsPath = "/mnt/skills"
 
 // SkillSettings are those of the configuration.
 func (c *Config) SkillSettings() SkillSettings {
-	return SkillSettings{c.Skills, c.SkillScan.Enabled, c.SkillEvolution.Model, c.SkillEvolution.FailClosed, c.SkillSwitches}
+	return SkillSettings{c.Skills, c.SkillScan.Enabled, c.SkillEvolution.Model, c.SkillEvolution.FailClosed,
+		c.SkillSwitches}
 }
 
 // checkSkills completes the section.
@@ -55,7 +57,8 @@ func (c *Config) checkSkills(d *decoder) {
 		s.Path = filepath.Join(filepath.Dir(c.Path), s.Path)
 	}
 	if _, ok := c.Model(c.SkillEvolution.Model); c.SkillEvolution.Model != "" && !ok {
-		d.warnf(0, "skill_evolution.moderation_model_name", "no configured model is named %q: no skill can be reviewed", c.SkillEvolution.Model)
+		d.warnf(0, "skill_evolution.moderation_model_name", "no configured model is named %q: no skill can be reviewed",
+			c.SkillEvolution.Model)
 	}
 }
 

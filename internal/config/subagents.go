@@ -58,7 +58,8 @@ type CustomSubagent struct {
 	// Description tells the lead agent what it is for.
 	Description string `key:"description" required:"true"`
 	System      string `key:"system_prompt" required:"true"`
-	// Tools are all that it has; nil means those of the lead agent. Disallowed are taken from them; nil means the usual.
+	// Tools are all that it has; nil means those of the lead agent. Disallowed are taken from them; nil means the
+	// usual.
 	Tools      []string `key:"tools"`
 	Disallowed []string `key:"disallowed_tools"`
 	// Skills are those that it may use; nil means those of the lead agent.
@@ -142,7 +143,8 @@ func (c *Config) checkSubagents(d *decoder) {
 	}
 	for _, name := range append([]string{""}, known...) {
 		if b := c.BudgetOf(name); b.HardStopThreshold < b.WarnThreshold {
-			d.failf(0, "subagents", "the token budget%s has a hard_stop_threshold %g below its warn_threshold %g", of(name), b.HardStopThreshold, b.WarnThreshold)
+			d.failf(0, "subagents", "the token budget%s has a hard_stop_threshold %g below its warn_threshold %g",
+				of(name), b.HardStopThreshold, b.WarnThreshold)
 			return
 		}
 	}
@@ -159,6 +161,7 @@ func of(name string) string {
 
 func (c *Config) checkSubagentModel(d *decoder, at, name string) {
 	if _, ok := c.Model(name); name != "" && name != Inherit && !ok {
-		d.warnf(0, at, "no configured model is named %q: that of the lead agent is used%s", name, suggest(name, c.modelNames()))
+		d.warnf(0, at, "no configured model is named %q: that of the lead agent is used%s", name,
+			suggest(name, c.modelNames()))
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func TestSubagents(t *testing.T) {
-	for text, want := range map[string]int{"{}": 6, "null": 6, "{max_total_per_run: 50}": 50, "{timeout_seconds: 1800}": 6} {
+	for text, want := range map[string]int{"{}": 6, "null": 6, "{max_total_per_run: 50}": 50,
+		"{timeout_seconds: 1800}": 6} {
 		if cfg, _ := mustParse(t, "subagents: "+text, nil); cfg.Subagents.MaxTotalPerRun != want {
 			t.Errorf("%s: %d", text, cfg.Subagents.MaxTotalPerRun)
 		}
@@ -20,8 +21,10 @@ func TestSubagents(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{"max_depth: 4", "max_depth: 0", "custom_agents: {x: {description: d}}", "custom_agents: {'a b': {description: d, system_prompt: s}}",
-		"token_budget: {warn_threshold: 0.9, hard_stop_threshold: 0.5}", "agents: {bash: {token_budget: {hard_stop_threshold: 0.5}}}", "token_budget: {max_tokens: 3}"} {
+	for _, bad := range []string{"max_depth: 4", "max_depth: 0", "custom_agents: {x: {description: d}}",
+		"custom_agents: {'a b': {description: d, system_prompt: s}}",
+		"token_budget: {warn_threshold: 0.9, hard_stop_threshold: 0.5}",
+		"agents: {bash: {token_budget: {hard_stop_threshold: 0.5}}}", "token_budget: {max_tokens: 3}"} {
 		if _, _, err := parsed(t, "subagents: {"+bad+"}", nil); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
@@ -46,7 +49,8 @@ subagents:
 	if d := cmp.Diff(want, s.Agents["bash"]); d != "" {
 		t.Error(d)
 	}
-	reader := CustomSubagent{Description: "Reads.", System: "You read.", Tools: []string{"read_file"}, Disallowed: []string{}, Model: "other"}
+	reader := CustomSubagent{Description: "Reads.", System: "You read.", Tools: []string{"read_file"},
+		Disallowed: []string{}, Model: "other"}
 	if d := cmp.Diff(map[string]CustomSubagent{"reader": reader}, s.Custom); d != "" {
 		t.Error(d)
 	}
@@ -54,7 +58,8 @@ subagents:
 	for _, w := range warnings {
 		said += w.String() + "\n"
 	}
-	for _, want := range []string{"custom_agents.bash: has no effect", "agents.nobody: no sub-agent is named so", `custom_agents.reader.model: no configured model is named "other"`} {
+	for _, want := range []string{"custom_agents.bash: has no effect", "agents.nobody: no sub-agent is named so",
+		`custom_agents.reader.model: no configured model is named "other"`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no warning of %q in\n%s", want, said)
 		}
@@ -64,11 +69,14 @@ subagents:
 // TestSubagentBudget: what was written wins over the standard, which is smaller where conversations are summed up.
 func TestSubagentBudget(t *testing.T) {
 	for text, want := range map[string]TokenBudget{
-		"{}":                                 {Enabled: true, MaxTokens: 2_000_000, WarnThreshold: 0.7, HardStopThreshold: 1},
-		"{token_budget: {enabled: false}}":   {MaxTokens: 2_000_000, WarnThreshold: 0.7, HardStopThreshold: 1},
-		"{token_budget: {max_tokens: 5000}}": {Enabled: true, MaxTokens: 5000, WarnThreshold: 0.7, HardStopThreshold: 1},
+		"{}": {Enabled: true, MaxTokens: 2_000_000, WarnThreshold: 0.7,
+			HardStopThreshold: 1},
+		"{token_budget: {enabled: false}}": {MaxTokens: 2_000_000, WarnThreshold: 0.7, HardStopThreshold: 1},
+		"{token_budget: {max_tokens: 5000}}": {Enabled: true, MaxTokens: 5000, WarnThreshold: 0.7,
+			HardStopThreshold: 1},
 		"{token_budget: {max_tokens: 5000}, agents: {bash: {token_budget: {warn_threshold: 0.5, max_input_tokens: 9, max_output_tokens: 8, max_cost: 2, hard_stop_threshold: 0.9}}}}": {
-			Enabled: true, MaxTokens: 5000, MaxInputTokens: 9, MaxOutputTokens: 8, MaxCost: 2, WarnThreshold: 0.5, HardStopThreshold: 0.9},
+			Enabled: true, MaxTokens: 5000, MaxInputTokens: 9, MaxOutputTokens: 8, MaxCost: 2, WarnThreshold: 0.5,
+			HardStopThreshold: 0.9},
 	} {
 		cfg, _ := mustParse(t, "subagents: "+text, nil)
 		if d := cmp.Diff(want, cfg.BudgetOf(BashAgent)); d != "" {

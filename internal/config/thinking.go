@@ -13,7 +13,8 @@ func (m *Model) thinking(d *decoder, at string) {
 	for _, part := range []struct {
 		key string
 		raw json.RawMessage
-	}{{"when_thinking_enabled", m.ThinkingOn}, {"when_thinking_disabled", m.ThinkingOff}, {"thinking", m.Thinking}, {"extra_body", m.ExtraBody}, {"model_kwargs", given(m.Extra["model_kwargs"])}} {
+	}{{"when_thinking_enabled", m.ThinkingOn}, {"when_thinking_disabled", m.ThinkingOff}, {"thinking", m.Thinking},
+		{"extra_body", m.ExtraBody}, {"model_kwargs", given(m.Extra["model_kwargs"])}} {
 		if !isObject(part.raw) {
 			d.failf(m.Line, at+"."+part.key, "must be a table of keys")
 			return
@@ -100,7 +101,8 @@ func (m *Model) body(args map[string]json.RawMessage) map[string]json.RawMessage
 // field is what one argument adds to the body; nil is nothing.
 func (m *Model) field(name string, value json.RawMessage) map[string]json.RawMessage {
 	switch name {
-	case "extra_body", "model_kwargs", "timeout", "request_timeout", "max_retries", "default_headers", "base_url", "api_base", "api_key",
+	case "extra_body", "model_kwargs", "timeout", "request_timeout", "max_retries", "default_headers", "base_url",
+		"api_base", "api_key",
 		"streaming", "stream_usage", "use_responses_api", "output_version", "include_thoughts", "betas":
 		return nil // of the client, or merged already
 	case "reasoning_effort", "effort":

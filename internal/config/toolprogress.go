@@ -21,6 +21,7 @@ type ToolProgress struct {
 func defaultToolProgress() ToolProgress {
 	return ToolProgress{
 		StagnationThreshold: 3, WarnEscalationCount: 2, InjectAssessment: true, Similarity: 0.8, MinWordCount: 10,
-		ExemptTools: []string{"ask_clarification", "write_todos", "present_files", "task", "task_wait"}, MaxTrackedThreads: 100,
+		ExemptTools:       []string{"ask_clarification", "write_todos", "present_files", "task", "task_wait"},
+		MaxTrackedThreads: 100,
 	}
 }

@@ -86,7 +86,9 @@ func (g *grower) grow(n *yaml.Node, depth int) (*tree, error) {
 	g.nodes++
 	g.text += len(n.Value)
 	if depth > maxDepth || g.nodes > maxNodes || g.text > maxText {
-		return nil, g.fail(n, fmt.Sprintf("too large: at most %d values, %d levels and %d MiB of text, aliases counted each time", maxNodes, maxDepth, maxText>>20))
+		return nil,
+			g.fail(n, fmt.Sprintf("too large: at most %d values, %d levels and %d MiB of text, aliases counted each "+
+				"time", maxNodes, maxDepth, maxText>>20))
 	}
 	t := &tree{line: n.Line, kind: n.Kind, text: n.Value}
 	switch n.Kind {

@@ -1,6 +1,7 @@
-// Package database is how a feature keeps rows of its own. The feature describes them once, as a [Feature]: its tables, its
-// statements and its migrations. A store that is opened with it ([Store]) gives a [DB], which is bound to a user, or to the
-// system, before anything is read or written. internal/stores/sqlstore implements it for SQLite and PostgreSQL.
+// Package database is how a feature keeps rows of its own. The feature describes them once, as a [Feature]: its tables,
+// its statements and its migrations. A store that is opened with it ([Store]) gives a [DB], which is bound to a user,
+// or to the system, before anything is read or written. internal/stores/sqlstore implements it for SQLite and
+// PostgreSQL.
 //
 //	items.Feature() -> store opened with it -> store.Feature("items") -> DB.For(user) -> Read and Write by the names of statements
 //
@@ -35,8 +36,8 @@ type Feature struct {
 	// NAME.postgres.sql is what PostgreSQL takes.
 	Files  fs.FS
 	Checks []Check
-	// Index begins the names of tables that are an index of the others: their rows come and go with those, by triggers and keys
-	// of the database. Empty if there are none.
+	// Index begins the names of tables that are an index of the others: their rows come and go with those, by triggers
+	// and keys of the database. Empty if there are none.
 	Index string
 }
 
@@ -47,17 +48,19 @@ type Table struct {
 	Kind string
 	// User is the column with the user's id; empty for a table whose rows go with those of another, or are of no user.
 	User string
-	// Thread is the column with a thread's id: such a row goes with the thread, and stands in a dump of it. Empty if the rows
-	// are of no thread.
+	// Thread is the column with a thread's id: such a row goes with the thread, and stands in a dump of it. Empty if
+	// the rows are of no thread.
 	Thread string
 	// Key is the primary key. A dump is in its order.
 	Key     []string
 	Columns []Column
 	Age     Age
-	// Trace is a column that is not 0 in a row that only tells of what is gone. Such rows keep no dump from being loaded, and go.
+	// Trace is a column that is not 0 in a row that only tells of what is gone. Such rows keep no dump from being
+	// loaded, and go.
 	Trace string
 	Quota Quota
-	// Derived says that no dump has the rows: the feature makes them again from what else is there, or they must not be copied.
+	// Derived says that no dump has the rows: the feature makes them again from what else is there, or they must not be
+	// copied.
 	Derived bool
 }
 
@@ -95,11 +98,11 @@ type Age struct {
 
 // Quota bounds what one user may have in a table. Zero fields are no bound.
 //
-// A write that leaves the user with more than the quota is undone with [ErrQuota], if it left him with more than he had. So a
-// full user may read, delete, and replace a row by one that is no larger, by an INSERT that finds its row there already too. One
-// whose rows are full may still lengthen them while there are bytes left. A user who has more than the quota, which was less
-// strict once, keeps it. Processes that share a server learn of each other's rows by and by, and together may pass the quota by
-// what each of them was sure of: half of what was left when it last looked.
+// A write that leaves the user with more than the quota is undone with [ErrQuota], if it left him with more than he
+// had. So a full user may read, delete, and replace a row by one that is no larger, by an INSERT that finds its row
+// there already too. One whose rows are full may still lengthen them while there are bytes left. A user who has more
+// than the quota, which was less strict once, keeps it. Processes that share a server learn of each other's rows by and
+// by, and together may pass the quota by what each of them was sure of: half of what was left when it last looked.
 type Quota struct {
 	Rows  int64
 	Bytes int64 // of what is no number
@@ -116,7 +119,8 @@ type Check struct {
 // Store is a store with the tables of features.
 type Store interface {
 	store.Store
-	// Feature is what a feature has in the database. All that it is asked for is an error if the store was opened without it.
+	// Feature is what a feature has in the database. All that it is asked for is an error if the store was opened
+	// without it.
 	Feature(name string) DB
 	// Across is [Bound.Write] for several features: what do writes by all of them is one transaction.
 	Across(ctx context.Context, do func(Joint) error) error
@@ -146,8 +150,9 @@ type DB interface {
 type Bound interface {
 	// Read runs a statement and hands each row to scan until that returns false or an error.
 	Read(ctx context.Context, statement string, scan func(Row) (more bool, err error), args ...any) error
-	// Write runs do in a transaction, of about size bytes, and returns when that is durable or has left nothing behind. Many
-	// writers share one commit. do may be called again after a transaction that was lost: it reads and writes by tx alone.
+	// Write runs do in a transaction, of about size bytes, and returns when that is durable or has left nothing behind.
+	// Many writers share one commit. do may be called again after a transaction that was lost: it reads and writes by
+	// tx alone.
 	Write(ctx context.Context, size int, do func(Tx) error) error
 }
 

@@ -22,8 +22,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// Wanted are the members that a filter wants; an object without one of them does not match. JSON is compared here, not by
-// the database: each has its own idea of equal numbers, of strings with a NUL, and of names with odd characters.
+// Wanted are the members that a filter wants; an object without one of them does not match. JSON is compared here, not
+// by the database: each has its own idea of equal numbers, of strings with a NUL, and of names with odd characters.
 type Wanted []member
 
 // NewWanted checks the members of a filter. Only scalars are allowed unless deep is true.
@@ -38,7 +38,8 @@ func NewWanted(m map[string]json.RawMessage, deep bool) (Wanted, error) {
 			return nil, fmt.Errorf("filter: %.40q is not JSON: %.40s", name, raw)
 		}
 		if !deep && (raw[0] == '{' || raw[0] == '[') {
-			return nil, fmt.Errorf("filter: %.40q is %s; use a string, a number, a boolean or null", name, rawjson.Kind(raw))
+			return nil, fmt.Errorf("filter: %.40q is %s; use a string, a number, a boolean or null", name,
+				rawjson.Kind(raw))
 		}
 		w = append(w, member{Plain(name), raw})
 	}
@@ -99,8 +100,8 @@ func (m member) signature() (bits int64) {
 	return bits
 }
 
-// sameJSON reports whether two JSON values are equal: of the same type, numbers by their value, objects whatever the order
-// of their members.
+// sameJSON reports whether two JSON values are equal: of the same type, numbers by their value, objects whatever the
+// order of their members.
 func sameJSON(a, b []byte) bool {
 	a, b = bytes.TrimSpace(a), bytes.TrimSpace(b)
 	if bytes.Equal(a, b) {

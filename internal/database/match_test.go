@@ -11,12 +11,14 @@ func TestSameJSON(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{`1`, `1.0`, true}, {`1`, `true`, false}, {`1`, `"1"`, false}, {`-0`, `0.00e5`, true}, {`-1`, `1`, false}, {`120e-1`, `12`, true},
-		{`1e2`, `100`, true}, {`1E+2`, `100.0`, true}, {`0.001`, `1e-3`, true}, {`1e400`, `10e399`, true}, {`1e400`, `1e401`, false},
-		{`9007199254740993`, `9007199254740992`, false}, {`1e99999999999`, `1e99999999999`, true}, {`1e99999999999`, `10e99999999998`, false},
-		{`"a"`, `"\u0061"`, true}, {`"é"`, `"e\u0301"`, false}, {`null`, `null`, true}, {`null`, `false`, false}, {`true`, `false`, false},
-		{`{"a":1,"b":[1,2]}`, `{ "b" : [1.0, 2], "a":1e0}`, true}, {`{"a":1}`, `{"a":1,"b":null}`, false}, {`[1,2]`, `[2,1]`, false},
-		{`[]`, `{}`, false}, {`{"a":1,"a":2}`, `{"a":2}`, true}, {` 1 `, `1`, true}, {``, `1`, false},
+		{`1`, `1.0`, true}, {`1`, `true`, false}, {`1`, `"1"`, false}, {`-0`, `0.00e5`, true}, {`-1`, `1`, false},
+		{`120e-1`, `12`, true}, {`1e2`, `100`, true}, {`1E+2`, `100.0`, true}, {`0.001`, `1e-3`, true},
+		{`1e400`, `10e399`, true}, {`1e400`, `1e401`, false}, {`9007199254740993`, `9007199254740992`, false},
+		{`1e99999999999`, `1e99999999999`, true}, {`1e99999999999`, `10e99999999998`, false}, {`"a"`, `"\u0061"`, true},
+		{`"é"`, `"e\u0301"`, false}, {`null`, `null`, true}, {`null`, `false`, false}, {`true`, `false`, false},
+		{`{"a":1,"b":[1,2]}`, `{ "b" : [1.0, 2], "a":1e0}`, true}, {`{"a":1}`, `{"a":1,"b":null}`, false},
+		{`[1,2]`, `[2,1]`, false}, {`[]`, `{}`, false}, {`{"a":1,"a":2}`, `{"a":2}`, true}, {` 1 `, `1`, true},
+		{``, `1`, false},
 	} {
 		if got := sameJSON([]byte(tt.a), []byte(tt.b)); got != tt.want {
 			t.Errorf("sameJSON(%s, %s) = %v", tt.a, tt.b, got)
@@ -44,7 +46,8 @@ func TestSignatureStays(t *testing.T) {
 
 // Numbers are the same if they have the same value, and what is the same has the same signature.
 func FuzzSameJSON(f *testing.F) {
-	for _, seed := range [][2]string{{`1`, `1.0`}, {`"a"`, `"\u0061"`}, {`10e-1`, `0.1E1`}, {`null`, `0`}, {`{"a":[1]}`, `{"a":[1.0]}`}, {`"\ud800"`, `"\ufffd"`}} {
+	for _, seed := range [][2]string{{`1`, `1.0`}, {`"a"`, `"\u0061"`}, {`10e-1`, `0.1E1`}, {`null`, `0`},
+		{`{"a":[1]}`, `{"a":[1.0]}`}, {`"\ud800"`, `"\ufffd"`}} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {

@@ -1,5 +1,5 @@
-// Package feature names the domains that keep rows in the database. A store is opened with this list; nothing else needs to
-// change for the tables of a new feature.
+// Package feature names the domains that keep rows in the database. A store is opened with this list; nothing else
+// needs to change for the tables of a new feature.
 package feature
 
 import (

@@ -77,7 +77,8 @@ func TestAuditOfRequests(t *testing.T) {
 	me := gateways.User + ", loopback: delete "
 	socket := gateways.User + ", command line socket: "
 	want := []string{
-		me + "folder thread " + k.Vars["f"] + "/t", me + "folder file " + k.Vars["f"] + "/a.txt", me + "item a.b/k", me + "file t/a.txt", me + "run t/" + k.Vars["run"],
+		me + "folder thread " + k.Vars["f"] + "/t", me + "folder file " + k.Vars["f"] + "/a.txt", me + "item a.b/k",
+		me + "file t/a.txt", me + "run t/" + k.Vars["run"],
 		me + "thread t",
 		socket + "delete thread other: this needs the role user; the caller's is viewer",
 		socket + "call route POST /threads: this needs the role user; the caller's is viewer",
@@ -108,7 +109,8 @@ func TestAuditOfTokens(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+token)
 		k.Send(r)
 	}
-	want := []string{gateways.User + ", token: sign-in token ", ", address 192.0.2.1: sign-in token : the token is wrong"}
+	want := []string{gateways.User + ", token: sign-in token ",
+		", address 192.0.2.1: sign-in token : the token is wrong"}
 	if d := cmp.Diff(want, audited(t, k)); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 )
 
-// TestADatabaseThatIsAway: whichever call the store refuses, nobody is told that all went well. Threads and runs have a test
-// of their own.
+// TestADatabaseThatIsAway: whichever call the store refuses, nobody is told that all went well. Threads and runs have a
+// test of their own.
 func TestADatabaseThatIsAway(t *testing.T) {
 	k := gateways.NewFiles(t, nil)
 	k.Vars["run"] = k.Run("t", "count").ID
@@ -31,7 +31,8 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	k.Vars["own"] = own
 	k.Away([]gateways.Errand{
 		{Method: "POST", Path: "/assistants", Body: `{"graph_id":"lead_agent"}`},
-		{Method: "POST", Path: "/assistants", Body: `{"assistant_id":"{own}","graph_id":"lead_agent","if_exists":"do_nothing"}`},
+		{Method: "POST", Path: "/assistants",
+			Body: `{"assistant_id":"{own}","graph_id":"lead_agent","if_exists":"do_nothing"}`},
 		{Method: "POST", Path: "/assistants/search"},
 		{Method: "POST", Path: "/assistants/count"},
 		{Method: "GET", Path: "/assistants/{own}"},

@@ -43,8 +43,8 @@ type refused struct {
 
 func (e *refused) Error() string { return e.detail }
 
-// authenticated finds out who sends a request, by a token or by a session, where one is needed, and refuses the request if it
-// has none that is good. Who asks for a public route need not be anybody.
+// authenticated finds out who sends a request, by a token or by a session, where one is needed, and refuses the request
+// if it has none that is good. Who asks for a public route need not be anybody.
 func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, public bool) (*http.Request, bool) {
 	by, err := s.principal(w, r, asks)
 	no, _ := errors.AsType[*refused](err)
@@ -61,7 +61,8 @@ func (s *Server) authenticated(w http.ResponseWriter, r *http.Request, asks, pub
 	default:
 		return r, s.turnAway(w, r, no)
 	}
-	return r.WithContext(logctx.With(route.Called(r.Context(), by), logctx.IDs{User: by.User.ID(), Token: by.Token})), true
+	return r.WithContext(logctx.With(route.Called(r.Context(), by), logctx.IDs{User: by.User.ID(), Token: by.Token})),
+		true
 }
 
 // turnAway refuses a request, and has the log, the audit log and the figures tell of it.
@@ -121,7 +122,8 @@ func (s *Server) byToken(r *http.Request) (string, error) {
 }
 
 // bySession is who sends a request with the cookie of a session: whoever has its token, now.
-func (s *Server) bySession(w http.ResponseWriter, r *http.Request, by access.Principal, cookie string) (access.Principal, error) {
+func (s *Server) bySession(w http.ResponseWriter, r *http.Request, by access.Principal,
+	cookie string) (access.Principal, error) {
 	found, err := s.Sessions.Find(store.WithPatience(r.Context(), time.Second), cookie, s.Guard.sum, s.Now())
 	if errors.Is(err, session.ErrNone) {
 		return by, &refused{http.StatusUnauthorized, "over", "session", "The session has ended: sign in again"}

@@ -8,8 +8,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 )
 
-// TestARunBehindAnActiveOne: the default is LangGraph's at the root, whose clients close a stream and send the next message,
-// and DeerFlow's below /api.
+// TestARunBehindAnActiveOne: the default is LangGraph's at the root, whose clients close a stream and send the next
+// message, and DeerFlow's below /api.
 func TestARunBehindAnActiveOne(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Start("t")

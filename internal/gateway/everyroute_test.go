@@ -38,9 +38,11 @@ var asset = sync.OnceValue(func() string {
 
 // filled is the path of a route with a value for each parameter.
 func filled(r route.Route) string {
-	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}", "mnt/user-data/outputs/a.txt",
+	return strings.NewReplacer("{thread_id}", "t", "{run_id}", "{run}", "{assistant_id}", "{own}", "{path...}",
+		"mnt/user-data/outputs/a.txt",
 		"{$}", "", "{name...}", "fake", "{filename}", "a.txt", "{checkpoint_id}", "0", "{namespace}", "x",
-		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x", "{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x",
+		"{rest...}", "x", "{kind}", "x", "{key}", "x", "{folder_id}", "{folder}", "{name}", asset(), "{link}", "x",
+		"{agent}", "writer", "{version}", "0", "{change_id}", "{run}", "{session_id}", "x",
 		"{approval_id}", "{approval}", "{fact_id}", "{fact}", "{skill}", "taught").Replace(r.Path)
 }
 
@@ -101,15 +103,16 @@ func teach(k *gateways.FileKit, words string) {
 // remember adds a fact to the caller's memory; {fact} is its id.
 func remember(k *gateways.FileKit, content string) {
 	k.T.Helper()
-	f, err := k.Config.Memory.For(access.FromRow(gateways.User)).Add(k.T.Context(), memory.Fact{Content: content, Confidence: 1, Category: "context"})
+	f, err := k.Config.Memory.For(access.FromRow(gateways.User)).
+		Add(k.T.Context(), memory.Fact{Content: content, Confidence: 1, Category: "context"})
 	if err != nil {
 		k.T.Fatal(err)
 	}
 	k.Vars["fact"] = f.ID
 }
 
-// TestBodiesThatNoRouteTakes: what is no JSON, no text or too large is refused by each route that reads a body, before it does
-// anything.
+// TestBodiesThatNoRouteTakes: what is no JSON, no text or too large is refused by each route that reads a body, before
+// it does anything.
 func TestBodiesThatNoRouteTakes(t *testing.T) {
 	k := routeKit(t, func(c *gateway.Config) { c.Limits.Body = 500 })
 	k.Play([]gateways.Scenario{{
@@ -123,7 +126,8 @@ func TestBodiesThatNoRouteTakes(t *testing.T) {
 			`{} {}`:      `{"detail":[{"type":"json_invalid","loc":["body",2],"ctx":{"error":"extra data"}}]}`,
 			"{\"\xff\":": `{"detail":[{"type":"json_invalid","loc":["body",0],"ctx":{"error":"the text is not UTF-8"}}]}`,
 		} {
-			k.Play([]gateways.Scenario{{Name: "no JSON", Method: r.Method, Path: path, Body: body, Status: 422, Want: want}})
+			k.Play([]gateways.Scenario{{Name: "no JSON", Method: r.Method, Path: path, Body: body, Status: 422,
+				Want: want}})
 		}
 		k.Play([]gateways.Scenario{{
 			Name: "too large", Method: r.Method, Path: path, Body: `{"a":"` + strings.Repeat("x", 500) + `"}`,
@@ -146,7 +150,8 @@ func TestBodiesThatAreLists(t *testing.T) {
 		if r.Path == "/runs/batch" {
 			want = `{"detail":[{"type":"model_attributes_type","loc":["body",0],"input":1}]}`
 		}
-		k.Play([]gateways.Scenario{{Name: "a list", Method: r.Method, Path: filled(r), Body: `[1]`, Status: 422, Want: want}})
+		k.Play([]gateways.Scenario{{Name: "a list", Method: r.Method, Path: filled(r), Body: `[1]`, Status: 422,
+			Want: want}})
 	}
 }
 
@@ -156,14 +161,16 @@ func TestRequestsWithoutABody(t *testing.T) {
 	needed := []string{
 		"PATCH /assistants/{assistant_id}", "POST /assistants", "POST /assistants/{assistant_id}/latest",
 		"PATCH /threads/{thread_id}", "POST /threads/{thread_id}/state",
-		"PATCH /threads/{thread_id}/state", "PATCH /threads/{thread_id}/marks", "POST /runs/cancel", "PUT /store/items", "DELETE /store/items",
-		"PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders", "PATCH /folders/{folder_id}",
-		"POST /threads/{thread_id}/branches", "POST /threads/{thread_id}/runs/regenerate/prepare",
+		"PATCH /threads/{thread_id}/state", "PATCH /threads/{thread_id}/marks", "POST /runs/cancel", "PUT /store/items",
+		"DELETE /store/items", "PUT /threads/{thread_id}/artifacts/{path...}", "POST /runs/batch", "POST /folders",
+		"PATCH /folders/{folder_id}", "POST /threads/{thread_id}/branches",
+		"POST /threads/{thread_id}/runs/regenerate/prepare",
 		"POST /threads/{thread_id}/runs/edit-regenerate/prepare",
 		"POST /agents", "PUT /agents/{agent}", "PUT /user-profile", "POST /approvals",
 		"POST /config/models", "POST /config/models/test", "PUT /config/models/{name...}", "PUT /config/default-model",
-		"PUT /skills/{skill}", "POST /skills/install", "PUT /skills/custom/{skill}", "POST /skills/custom/{skill}/rollback",
-		"POST /memory/import", "POST /memory/facts", "PATCH /memory/facts/{fact_id}",
+		"PUT /skills/{skill}", "POST /skills/install", "PUT /skills/custom/{skill}",
+		"POST /skills/custom/{skill}/rollback", "POST /memory/import", "POST /memory/facts",
+		"PATCH /memory/facts/{fact_id}",
 	}
 	for _, r := range bodies(k) {
 		for _, body := range []string{"", "null", " "} {
@@ -184,13 +191,14 @@ func TestRequestsWithoutABody(t *testing.T) {
 	}
 }
 
-// TestThreadIDsThatAreNone are refused by all routes below a thread, whatever else is wrong with the request. A thread of any
-// name can be removed, and what was learned in it forgotten; a run is found by its own id.
+// TestThreadIDsThatAreNone are refused by all routes below a thread, whatever else is wrong with the request. A thread
+// of any name can be removed, and what was learned in it forgotten; a run is found by its own id.
 func TestThreadIDsThatAreNone(t *testing.T) {
 	k := routeKit(t, nil)
 	for _, r := range k.Routes() {
 		if !strings.Contains(r.Path, "{thread_id}") || strings.Contains(r.Path, "{run_id}") ||
-			r.Method == http.MethodDelete && (r.Path == "/threads/{thread_id}" || r.Path == "/memory/threads/{thread_id}") {
+			r.Method == http.MethodDelete &&
+				(r.Path == "/threads/{thread_id}" || r.Path == "/memory/threads/{thread_id}") {
 			continue
 		}
 		for id, status := range map[string]int{"a%20b": 422, strings.Repeat("x", 65): 422} {
@@ -204,8 +212,8 @@ func TestThreadIDsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestPagesOfAnySize: a page has the size that is asked for, and one that is usual else. X-Pagination-Next says where the next one
-// begins, if there is one.
+// TestPagesOfAnySize: a page has the size that is asked for, and one that is usual else. X-Pagination-Next says where
+// the next one begins, if there is one.
 func TestPagesOfAnySize(t *testing.T) {
 	k := gateways.New(t, nil)
 	for i := range 105 {
@@ -221,7 +229,8 @@ func TestPagesOfAnySize(t *testing.T) {
 		}
 		k.SubmitLater("queue")
 		if i < 14 {
-			k.Do("POST", "/assistants", fmt.Sprintf(`{"graph_id":"lead_agent","assistant_id":"00000000-0000-4000-8000-%012d"}`, i))
+			k.Do("POST", "/assistants",
+				fmt.Sprintf(`{"graph_id":"lead_agent","assistant_id":"00000000-0000-4000-8000-%012d"}`, i))
 			k.Do("PATCH", "/assistants/00000000-0000-4000-8000-000000000000", `{"name":"x"}`)
 			k.Do("POST", "/threads/n000/state", `{"values":{"title":"x"}}`)
 		}
@@ -240,7 +249,8 @@ func TestPagesOfAnySize(t *testing.T) {
 		{"GET", "/threads/n000/history", "", 10, 15, false},
 		{"GET", "/threads/queue/runs", "", 100, 105, false},
 	} {
-		for limit, want := range map[int]int{0: c.usual, 1: 1, 13: 13, c.all - 1: c.all - 1, c.all: c.all, 1000: c.all} {
+		for limit, want := range map[int]int{0: c.usual, 1: 1, 13: 13, c.all - 1: c.all - 1, c.all: c.all,
+			1000: c.all} {
 			path, body, next := c.path, "", ""
 			if limit > 0 && c.method == "GET" {
 				path += fmt.Sprintf("?limit=%d", limit)
@@ -256,14 +266,18 @@ func TestPagesOfAnySize(t *testing.T) {
 				got = jsontest.At(got, c.list)
 			}
 			if total := fmt.Sprint(min(want+1, c.all)); c.next && w.Header().Get("X-Pagination-Total") != total {
-				t.Errorf("%s with the limit %d: the total is %q, want %s", path, limit, w.Header().Get("X-Pagination-Total"), total)
+				t.Errorf("%s with the limit %d: the total is %q, want %s", path, limit,
+					w.Header().Get("X-Pagination-Total"), total)
 			}
-			if list, _ := got.([]any); w.Code != 200 || len(list) != want || w.Header().Get("X-Pagination-Next") != next {
-				t.Errorf("%s with the limit %d: %d, %d entries, next is %q", path, limit, w.Code, len(list), w.Header().Get("X-Pagination-Next"))
+			if list, _ := got.([]any); w.Code != 200 || len(list) != want ||
+				w.Header().Get("X-Pagination-Next") != next {
+				t.Errorf("%s with the limit %d: %d, %d entries, next is %q", path, limit, w.Code, len(list),
+					w.Header().Get("X-Pagination-Next"))
 			}
 		}
 		for body, status := range map[string]int{
-			"limit=1001": 422, "limit=-1": 422, "limit=0": 422, "limit=x": 422, "offset=1073741824": 200, "offset=1073741825": 422, "offset=-1": 422,
+			"limit=1001": 422, "limit=-1": 422, "limit=0": 422, "limit=x": 422, "offset=1073741824": 200,
+			"offset=1073741825": 422, "offset=-1": 422,
 		} {
 			path, name, value := c.path, body[:strings.IndexByte(body, '=')], body[strings.IndexByte(body, '=')+1:]
 			in := "body"

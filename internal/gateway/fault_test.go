@@ -20,7 +20,8 @@ import (
 func TestAClientThatReadsNothing(t *testing.T) {
 	k, server, watch := gateways.Faulty(t, nil)
 	k.Run("t", strings.Repeat("x", gateways.Large))
-	for _, path := range []string{"/threads/t/state", "/threads/t/history", "/threads/t/stream", "/threads/t/runs", "/threads/search"} {
+	for _, path := range []string{"/threads/t/state", "/threads/t/history", "/threads/t/stream", "/threads/t/runs",
+		"/threads/search"} {
 		method, body := "GET", ""
 		if path == "/threads/search" {
 			method, body = "POST", "{}"
@@ -29,7 +30,8 @@ func TestAClientThatReadsNothing(t *testing.T) {
 			path = "/threads/t/runs/" + k.RunsOf("t")[0].ID + "/stream?stream_mode=values"
 		}
 		before := watch.Count()
-		conn := gateways.Raw(t, server, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", method, path, len(body), body))
+		conn := gateways.Raw(t, server, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s",
+			method, path, len(body), body))
 		gateways.Eventually(t, func() bool { return watch.Count() > before })
 		conn.Close()
 	}
@@ -38,8 +40,11 @@ func TestAClientThatReadsNothing(t *testing.T) {
 // A client that started a run with on_disconnect "cancel" and reads nothing has gone, too.
 func TestTheRunOfAClientThatReadsNothing(t *testing.T) {
 	k, server, _ := gateways.Faulty(t, nil)
-	body := `{"on_disconnect":"cancel","if_not_exists":"create","input":{"messages":["` + strings.Repeat("x", gateways.Large) + `","wait"]}}`
-	conn := gateways.Raw(t, server, fmt.Sprintf("POST /threads/t/runs/stream HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+	body := `{"on_disconnect":"cancel","if_not_exists":"create","input":{"messages":["` +
+		strings.Repeat("x", gateways.Large) + `","wait"]}}`
+	conn := gateways.Raw(t, server,
+		fmt.Sprintf("POST /threads/t/runs/stream HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s",
+			len(body), body))
 	defer conn.Close()
 	<-k.Begun
 	gateways.Eventually(t, func() bool { return k.RunsOf("t")[0].StopReason == store.Cancelled })
@@ -47,9 +52,11 @@ func TestTheRunOfAClientThatReadsNothing(t *testing.T) {
 
 // A client that promises a body and does not send it is not waited for.
 func TestABodyThatDoesNotCome(t *testing.T) {
-	for _, path := range []string{"/threads", "/threads/search", "/runs/batch", "/runs/stream", "/threads/t/runs/wait"} {
+	for _, path := range []string{"/threads", "/threads/search", "/runs/batch", "/runs/stream",
+		"/threads/t/runs/wait"} {
 		_, server, _ := gateways.Faulty(t, nil)
-		conn := gateways.Raw(t, server, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"limit\":")
+		conn := gateways.Raw(t, server, "POST "+path+
+			" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"limit\":")
 		if got, _, _ := strings.Cut(gateways.ReadAll(t, conn), "\r\n"); got != "HTTP/1.1 408 Request Timeout" {
 			t.Errorf("%s: %s", path, got)
 		}
@@ -61,8 +68,10 @@ func TestABodyThatDoesNotCome(t *testing.T) {
 func TestABodyThatIsAnnouncedTooLarge(t *testing.T) {
 	for _, path := range []string{"/threads", "/runs/batch", "/threads/t/runs/stream"} {
 		_, server, _ := gateways.Faulty(t, func(c *gateway.Config) { c.Limits.Write = time.Hour })
-		conn := gateways.Raw(t, server, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n{")
-		if got := gateways.ReadAll(t, conn); !strings.HasPrefix(got, "HTTP/1.1 413 ") || !strings.Contains(got, "\r\nConnection: close\r\n") {
+		conn := gateways.Raw(t, server, "POST "+path+
+			" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n{")
+		if got := gateways.ReadAll(t, conn); !strings.HasPrefix(got, "HTTP/1.1 413 ") ||
+			!strings.Contains(got, "\r\nConnection: close\r\n") {
 			t.Errorf("%s: %s", path, got)
 		}
 		conn.Close()
@@ -79,11 +88,13 @@ func TestManyFollowOneRunThatWaits(t *testing.T) {
 		st.Store = c.Store
 		hub = follow.New(follow.Config{Store: st, Poll: 20 * time.Millisecond})
 		c.Store, c.Hub, c.Watch = st, hub, streams
-		c.Limits.Write = time.Minute // nobody is to be let go, however long a thousand goroutines take on a busy machine
+		// nobody is to be let go, however long a thousand goroutines take on a busy machine
+		c.Limits.Write = time.Minute
 	})
 	t.Cleanup(hub.Close)
 	run, err := k.Ours().Submit(t.Context(), runs.Request{
-		ThreadID: "t", Input: []message.Message{message.New(message.Human, "hello")}, NotBefore: time.Now().Add(time.Hour),
+		ThreadID: "t", Input: []message.Message{message.New(message.Human, "hello")},
+		NotBefore: time.Now().Add(time.Hour),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +102,8 @@ func TestManyFollowOneRunThatWaits(t *testing.T) {
 	var following sync.WaitGroup
 	ends := make(chan string, clients)
 	for range clients {
-		conn := gateways.Raw(t, server, "GET /threads/t/runs/"+run.ID+"/stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		conn := gateways.Raw(t, server, "GET /threads/t/runs/"+run.ID+
+			"/stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		following.Go(func() {
 			defer conn.Close()
 			text, err := io.ReadAll(conn)

@@ -10,7 +10,8 @@ import (
 
 // TestAForgedAddress: who is no proxy is counted by his own address, whatever he says of others.
 func TestAForgedAddress(t *testing.T) {
-	k := gateways.New(t, func(c *gateway.Config) { c.Guard.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	k := gateways.New(t,
+		func(c *gateway.Config) { c.Guard.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	for _, remote := range []string{"192.0.2.1:5000", "[2001:db8::1]:80"} {
 		r := k.Request("GET", "/", "")
 		r.RemoteAddr = remote

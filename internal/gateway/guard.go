@@ -42,17 +42,19 @@ type Tokens interface {
 	Sum(name string) (sum session.Sum, ok bool)
 }
 
-// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may. asks is [Guard.asks]; anywhere
-// lets pages of all origins in.
+// admit reports whether the request may go on, and answers it if not, or if it only asks whether it may. asks is
+// [Guard.asks]; anywhere lets pages of all origins in.
 func (g Guard) admit(w http.ResponseWriter, r *http.Request, asks, anywhere bool) bool {
 	origin := r.Header.Get("Origin")
 	foreign := origin != "" && !sameHost(origin, r.Host) && !anywhere
-	if !anywhere && origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+	if !anywhere && origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" &&
+		r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 		return refuse(w, http.StatusForbidden, "Pages of other sites may not load this")
 	}
 	if foreign {
 		if !slices.Contains(g.Origins, origin) && !slices.Contains(g.Origins, "*") {
-			return refuse(w, http.StatusForbidden, "Pages of "+route.Clip(origin)+" may not call this server; name them in GATEWAY_CORS_ORIGINS")
+			return refuse(w, http.StatusForbidden, "Pages of "+route.Clip(origin)+
+				" may not call this server; name them in GATEWAY_CORS_ORIGINS")
 		}
 		allowOrigin(w.Header(), origin)
 		if r.Method == http.MethodOptions {
@@ -98,9 +100,9 @@ func (g Guard) sum(name string) (sum session.Sum, ok bool) {
 	return g.Named.Sum(name)
 }
 
-// ownPage reports whether a request comes from a page of this server, or of an origin that is named. A browser says so of each
-// request that changes something. A page of another port of this machine, or of another name below the same domain, is none,
-// although the browser sends the cookie with its requests.
+// ownPage reports whether a request comes from a page of this server, or of an origin that is named. A browser says so
+// of each request that changes something. A page of another port of this machine, or of another name below the same
+// domain, is none, although the browser sends the cookie with its requests.
 func (g Guard) ownPage(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -112,7 +114,8 @@ func (g Guard) ownPage(r *http.Request) bool {
 
 // secure reports whether the client sent the request by https.
 func (g Guard) secure(r *http.Request) bool {
-	return r.TLS != nil || g.proxy(route.From(r)) && strings.EqualFold(last(r.Header.Values("X-Forwarded-Proto")), "https")
+	return r.TLS != nil || g.proxy(route.From(r)) && strings.EqualFold(last(r.Header.Values("X-Forwarded-Proto")),
+		"https")
 }
 
 // client is the address that a request comes from, behind the proxies.

@@ -50,14 +50,17 @@ func TestGuard(t *testing.T) {
 			headers: map[string]string{"Origin": "https://evil.example"}, status: 403},
 		"a page of another port": {path: "/info", host: "localhost:2026",
 			headers: map[string]string{"Origin": "http://localhost:3000"}, status: 403},
-		"a page of the usual port": {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "http://localhost"}, status: 403},
-		"a page of nobody's":       {path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "null"}, status: 403},
+		"a page of the usual port": {path: "/info", host: "localhost:2026",
+			headers: map[string]string{"Origin": "http://localhost"}, status: 403},
+		"a page of nobody's": {path: "/info", host: "localhost:2026",
+			headers: map[string]string{"Origin": "null"}, status: 403},
 		"an image on somebody's page": {path: "/info", host: "localhost:2026",
 			headers: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, status: 403},
 		"a link on somebody's page": {path: "/info", host: "localhost:2026",
 			headers: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, status: 200},
 		"a page that may": {guard: gateway.Guard{Origins: []string{"https://app.example"}},
-			path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://app.example"}, status: 200},
+			path: "/info", host: "localhost:2026", headers: map[string]string{"Origin": "https://app.example"},
+			status: 200},
 		"every page may": {guard: gateway.Guard{Origins: []string{"*"}}, path: "/info",
 			host: "localhost:2026", headers: map[string]string{"Origin": "https://x.example"}, status: 200},
 		"open":     {guard: gateway.Guard{Open: true}, path: "/info", host: "pudu.example", status: 200},
@@ -66,7 +69,8 @@ func TestGuard(t *testing.T) {
 			headers: map[string]string{"Authorization": "Bearer guess"}, status: 401},
 		"the beginning of the token": {guard: token, path: "/info", host: "pudu.example",
 			headers: map[string]string{"Authorization": "Bearer secre"}, status: 401},
-		"its first letter as a key": {guard: token, path: "/info", host: "pudu.example", headers: map[string]string{"X-Api-Key": "s"}, status: 401},
+		"its first letter as a key": {guard: token, path: "/info", host: "pudu.example",
+			headers: map[string]string{"X-Api-Key": "s"}, status: 401},
 		"the token and more": {guard: token, path: "/info", host: "pudu.example",
 			headers: map[string]string{"Authorization": "Bearer secret2"}, status: 401},
 		"the token in other letters": {guard: token, path: "/info", host: "pudu.example",
@@ -80,7 +84,8 @@ func TestGuard(t *testing.T) {
 		"health needs none":      {guard: token, path: "/api/health", host: "pudu.example", status: 200},
 		"under any of its names": {guard: token, path: "/api/langgraph/ok", host: "pudu.example", status: 200},
 		"a foreign page needs it as well": {guard: gateway.Guard{Token: "secret", Origins: []string{"*"}},
-			path: "/info", host: "pudu.example", headers: map[string]string{"Origin": "https://x.example"}, status: 401},
+			path: "/info", host: "pudu.example", headers: map[string]string{"Origin": "https://x.example"},
+			status: 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := gateways.New(t, func(cfg *gateway.Config) { cfg.Guard = c.guard })
@@ -96,7 +101,8 @@ func TestGuard(t *testing.T) {
 			if asks := c.status == http.StatusUnauthorized; (w.Header().Get("WWW-Authenticate") == "Bearer") != asks {
 				t.Errorf("headers %v", w.Header())
 			}
-			if got, _ := jsontest.Decode(t, w.Body.Bytes()).(map[string]any); (len(got) == 1 && got["detail"] != nil) == (c.status == http.StatusOK) {
+			if got, _ := jsontest.Decode(t, w.Body.Bytes()).(map[string]any); (len(got) == 1 &&
+				got["detail"] != nil) == (c.status == http.StatusOK) {
 				t.Errorf("a refusal says why, and nothing else: %s", w.Body)
 			}
 		})
@@ -118,7 +124,8 @@ func TestPreflight(t *testing.T) {
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin":  "https://app.example",
 		"Access-Control-Allow-Headers": "content-type,x-api-key", "Access-Control-Allow-Credentials": "true",
-		"Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "600", "Vary": "Origin",
+		"Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "600",
+		"Vary":                          "Origin",
 		"Access-Control-Expose-Headers": "Content-Location, Location, X-Pagination-Total, X-Pagination-Next",
 	} {
 		if h.Get(name) != want {
@@ -181,7 +188,8 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("request %d: %d %s", i, w.Code, w.Body)
 		}
-		if want == 429 && (w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `{"detail":"Too many requests of the class \"write\"`)) {
+		if want == 429 && (w.Header().Get("Retry-After") != "30" ||
+			!strings.Contains(w.Body.String(), `{"detail":"Too many requests of the class \"write\"`)) {
 			t.Errorf("%v %s", w.Header(), w.Body)
 		}
 	}
@@ -278,7 +286,8 @@ func TestNamedTokens(t *testing.T) {
 // TestTheIDOfARequest is a new one where the caller's is none that belongs into a log.
 func TestTheIDOfARequest(t *testing.T) {
 	k := gateways.New(t, nil)
-	for given, keeps := range map[string]bool{"a-1.b_2:c": true, "": false, "a b": false, "ä": false, strings.Repeat("a", 129): false} {
+	for given, keeps := range map[string]bool{"a-1.b_2:c": true, "": false, "a b": false, "ä": false,
+		strings.Repeat("a", 129): false} {
 		r := k.Request("GET", "/info", "")
 		r.Header.Set("X-Request-ID", given)
 		if got := k.Send(r).Header().Get("X-Request-ID"); (got == given) != keeps || got == "" {

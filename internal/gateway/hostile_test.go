@@ -38,7 +38,8 @@ func TestHostileNames(t *testing.T) {
 		},
 		{
 			Name: "a long model", Method: "POST", Path: "/threads/t/runs",
-			Body:   fmt.Sprintf(`{"input":{"messages":"hi"},"config":{"configurable":{"model_name":%q}}}`, strings.Repeat("m", 257)),
+			Body: fmt.Sprintf(`{"input":{"messages":"hi"},"config":{"configurable":{"model_name":%q}}}`,
+				strings.Repeat("m", 257)),
 			Status: 422,
 		},
 	})
@@ -48,7 +49,8 @@ func TestSecretsOfConfigurableAreNotKept(t *testing.T) {
 	k := gateways.New(t, nil)
 	w := k.Do("POST", "/runs", `{"input":{"messages":"hi"},"context":{"secrets":{"KEY":"S3CRET"},"__x":"S3CRET"},
 		"config":{"secrets":"S3CRET","context":{"__x":"S3CRET"},"configurable":{"kept":"yes","secrets":{"a":"S3CRET"},"__x":"S3CRET"}}}`)
-	if text := w.Body.String(); w.Code != http.StatusOK || strings.Contains(text, "S3CRET") || !strings.Contains(text, `"kept":"yes"`) {
+	if text := w.Body.String(); w.Code != http.StatusOK || strings.Contains(text, "S3CRET") ||
+		!strings.Contains(text, `"kept":"yes"`) {
 		t.Errorf("%d %s", w.Code, text)
 	}
 }
@@ -58,7 +60,8 @@ func TestWaitAnswersAtOnce(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) { c.Limits.Heartbeat = time.Hour })
 	server := httptest.NewServer(k)
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/runs/wait", strings.NewReader(`{"input":{"messages":"wait"}}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/runs/wait",
+		strings.NewReader(`{"input":{"messages":"wait"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,8 @@ func TestWaitAnswersAtOnce(t *testing.T) {
 // endless is a run that does not end.
 type endless struct{}
 
-func (endless) Follow(ctx context.Context, _ access.User, _ string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
+func (endless) Follow(ctx context.Context, _ access.User, _ string, _ event.ID, _ func([]event.Event) error) (store.Run,
+	error) {
 	<-ctx.Done()
 	return store.Run{}, context.Cause(ctx)
 }

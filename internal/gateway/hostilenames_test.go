@@ -19,7 +19,8 @@ var emptyList = regexp.MustCompile(`^(\[\]|\{"(data|history)":\[\].*\})\s*$`)
 
 // named are parameters of paths that name a thing of a user's.
 func named() []string {
-	return []string{"{agent}", "{skill}", "{assistant_id}", "{folder_id}", "{fact_id}", "{approval_id}", "{session_id}", "{run_id}", "{thread_id}"}
+	return []string{"{agent}", "{skill}", "{assistant_id}", "{folder_id}", "{fact_id}", "{approval_id}", "{session_id}",
+		"{run_id}", "{thread_id}"}
 }
 
 // below lists all files and folders below a folder, but those of the database.
@@ -37,13 +38,14 @@ func below(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// TestHostile10Names is item 10 of the list of hostile inputs: names of agents, skills, threads and other things that lead
-// elsewhere, are none, or are long. Each route that takes a name refuses it or finds nothing, of which a list is empty, and no file
-// comes of it.
+// TestHostile10Names is item 10 of the list of hostile inputs: names of agents, skills, threads and other things that
+// lead elsewhere, are none, or are long. Each route that takes a name refuses it or finds nothing, of which a list is
+// empty, and no file comes of it.
 func TestHostile10Names(t *testing.T) {
 	k := routeKit(t, nil)
 	before := below(t, filepath.Dir(k.Dir))
-	names := []string{"../../x", "..", ".", "a/b", `a\b`, "%2e%2e%2fx", strings.Repeat("n", 64<<10), "a\x00b", "a\nb", "\u202egpj", "nul.txt ", " ", "x:y"}
+	names := []string{"../../x", "..", ".", "a/b", `a\b`, "%2e%2e%2fx", strings.Repeat("n", 64<<10), "a\x00b", "a\nb",
+		"\u202egpj", "nul.txt ", " ", "x:y"}
 	for _, r := range k.Routes() {
 		for _, parameter := range named() {
 			if !strings.Contains(r.Path, parameter) || forgets(r) {
@@ -52,7 +54,8 @@ func TestHostile10Names(t *testing.T) {
 			for _, name := range names {
 				p := k.Fill(filled(route.Route{Path: strings.Replace(r.Path, parameter, url.PathEscape(name), 1)}))
 				w := k.Do(r.Method, p, `{}`)
-				if empty := r.Method == http.MethodGet && emptyList.MatchString(w.Body.String()); w.Code >= 500 || w.Code < 400 && !empty {
+				if empty := r.Method == http.MethodGet && emptyList.MatchString(w.Body.String()); w.Code >= 500 ||
+					w.Code < 400 && !empty {
 					t.Errorf("%s %.80s: %d %.200s", r.Method, p, w.Code, w.Body)
 				}
 			}
@@ -76,7 +79,8 @@ func TestHostile10Names(t *testing.T) {
 
 // forgets tells whether a route removes what has any name: a thread's remains, and what was learned in it.
 func forgets(r route.Route) bool {
-	return r.Method == http.MethodDelete && (r.Path == "/threads/{thread_id}" || r.Path == "/memory/threads/{thread_id}")
+	return r.Method == http.MethodDelete &&
+		(r.Path == "/threads/{thread_id}" || r.Path == "/memory/threads/{thread_id}")
 }
 
 func jsonText(t *testing.T, v any) string {

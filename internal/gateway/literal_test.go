@@ -18,10 +18,12 @@ func FuzzLiteral(f *testing.F) {
 		}
 		u := literal(p)
 		spelled := u.EscapedPath()
-		if back, err := url.PathUnescape(spelled); err != nil || strings.TrimSuffix(back, "/") != strings.TrimSuffix(p, "/") || spelled != u.RawPath {
+		if back, err := url.PathUnescape(spelled); err != nil ||
+			strings.TrimSuffix(back, "/") != strings.TrimSuffix(p, "/") || spelled != u.RawPath {
 			t.Fatalf("%q became %q, which is %q %v", p, spelled, back, err)
 		}
-		if !strings.Contains(spelled, "//") && strings.TrimSuffix(path.Clean(spelled), "/") != strings.TrimSuffix(spelled, "/") {
+		if !strings.Contains(spelled, "//") &&
+			strings.TrimSuffix(path.Clean(spelled), "/") != strings.TrimSuffix(spelled, "/") {
 			t.Errorf("%q became %q, which the mux would clean", p, spelled)
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
-// TestNULIsCarried: a NUL in a message, in metadata or in the context comes back as it was sent, whatever the database. A title,
-// which databases keep as text, has U+FFFD in its place.
+// TestNULIsCarried: a NUL in a message, in metadata or in the context comes back as it was sent, whatever the database.
+// A title, which databases keep as text, has U+FFFD in its place.
 func TestNULIsCarried(t *testing.T) {
 	pg, err := pgtest.Start(t.Context(), pgtest.Config{})
 	if err != nil {
@@ -23,14 +23,16 @@ func TestNULIsCarried(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, database := range map[string]sqlstore.Config{"sqlite": {Dir: t.TempDir()}, "postgres": {URL: pg.URL("postgres")}} {
+	for name, database := range map[string]sqlstore.Config{"sqlite": {Dir: t.TempDir()},
+		"postgres": {URL: pg.URL("postgres")}} {
 		t.Run(name, func(t *testing.T) {
 			k := gateways.NewAt(t, database, agent.Config{Tools: gateways.Tools()}, nil)
 			const sent = `{"id":"i\u0000","content":"a\u0000b","type":"human","name":"n\u0000"}`
 			k.Play([]gateways.Scenario{
 				{
 					Name: "a run", Method: "POST", Path: "/threads/nul/runs/wait", Status: 200,
-					Body: `{"if_not_exists":"create","input":{"messages":[` + sent + `]},"metadata":{"m":"\u0000"},"context":{"c\u0000":"\u0000"}}`,
+					Body: `{"if_not_exists":"create","input":{"messages":[` + sent +
+						`]},"metadata":{"m":"\u0000"},"context":{"c\u0000":"\u0000"}}`,
 					Want: `{"messages":[` + sent + `,{"type":"ai"}]}`,
 				},
 				{

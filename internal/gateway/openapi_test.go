@@ -27,17 +27,23 @@ type entry struct {
 	ID string `json:"id"`
 }
 
-// TestDescribe: the document says of each route what it reads, what it answers and who may call it, by the fields and their tags.
+// TestDescribe: the document says of each route what it reads, what it answers and who may call it, by the fields and
+// their tags.
 func TestDescribe(t *testing.T) {
 	page := func(context.Context, *described) (out route.Page[entry], err error) { return out, nil }
 	one := func(context.Context, *struct{}) (out entry, err error) { return out, nil }
 	nothing := func(context.Context, *struct{}) (out route.Status, err error) { return out, nil }
 	doc, err := json.Marshal(route.Describe("1.2", route.Under("things",
-		route.Post("/things/{thread_id}", "Do it", page).Access(access.Regular, "things:write").Of(route.Thread).Rate(route.Write).Body(route.JSON),
-		route.Get("/things/{thread_id}", "Look", one).Access(access.Viewer, "things:read").Of(route.User).Rate(route.Cheap).Body(route.None),
-		route.Put("/things", "Maybe", nothing).Access(route.Anyone, "").Of(route.Nobody).Rate(route.Free).Body(route.Maybe),
-		route.Patch("/things", "Many", nothing).Access(access.Admin, "").Of(route.Nobody).Rate(route.Costly).Body(route.List),
-		route.Delete("/things", "Files", nothing).Access(access.Admin, "").Of(route.Nobody).Rate(route.Costly).Body(route.Form),
+		route.Post("/things/{thread_id}", "Do it", page).Access(access.Regular, "things:write").Of(route.Thread).
+			Rate(route.Write).Body(route.JSON),
+		route.Get("/things/{thread_id}", "Look", one).Access(access.Viewer, "things:read").Of(route.User).
+			Rate(route.Cheap).Body(route.None),
+		route.Put("/things", "Maybe", nothing).Access(route.Anyone, "").Of(route.Nobody).Rate(route.Free).
+			Body(route.Maybe),
+		route.Patch("/things", "Many", nothing).Access(access.Admin, "").Of(route.Nobody).Rate(route.Costly).
+			Body(route.List),
+		route.Delete("/things", "Files", nothing).Access(access.Admin, "").Of(route.Nobody).Rate(route.Costly).
+			Body(route.Form),
 	)))
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 // oneSlash is a path that begins with one slash.
 func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }
 
-// tidy takes empty names out of a path: http.ServeMux would send the client elsewhere, with escapes that are escaped again.
-// What comes after "artifacts" loses the slashes at its end alone.
+// tidy takes empty names out of a path: http.ServeMux would send the client elsewhere, with escapes that are escaped
+// again. What comes after "artifacts" loses the slashes at its end alone.
 func tidy(path string) string {
 	var out []string
 	names := strings.Split(strings.TrimRight(path, "/"), "/")
@@ -25,9 +25,9 @@ func tidy(path string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// literal is the URL of a path that http.ServeMux takes as it stands. Without it a ".." would be resolved and the client
-// sent elsewhere: from DELETE /threads/ID/uploads/.. to DELETE /threads/ID. What comes after "artifacts" is one name, whose
-// slashes and dots are looked at by [artifactPath] alone.
+// literal is the URL of a path that http.ServeMux takes as it stands. Without it a ".." would be resolved and the
+// client sent elsewhere: from DELETE /threads/ID/uploads/.. to DELETE /threads/ID. What comes after "artifacts" is one
+// name, whose slashes and dots are looked at by [artifactPath] alone.
 func literal(path string) *url.URL {
 	names := strings.SplitN(path, "/", 5) // "", "threads", ID, "artifacts", rest
 	if len(names) > 3 && names[1] == "threads" && names[3] == "artifacts" {

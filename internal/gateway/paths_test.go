@@ -13,12 +13,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 )
 
-// TestSlashesTooMany: a path with empty names is served as the one without, and nobody is sent elsewhere. Below artifacts the
-// slashes are the file's name.
+// TestSlashesTooMany: a path with empty names is served as the one without, and nobody is sent elsewhere. Below
+// artifacts the slashes are the file's name.
 func TestSlashesTooMany(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Run("t", "hello")
-	for _, path := range []string{"//threads/t", "/threads//t", "///threads///t//", "//api/threads/t", "/api//threads/t", "/api/langgraph//threads/t/"} {
+	for _, path := range []string{"//threads/t", "/threads//t", "///threads///t//", "//api/threads/t",
+		"/api//threads/t", "/api/langgraph//threads/t/"} {
 		k.Play([]gateways.Scenario{{
 			Name: "served", Method: "GET", Path: path, Status: 200, Want: `{"thread_id":"t"}`,
 			Headers: map[string]string{"Location": ""},

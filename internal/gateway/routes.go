@@ -55,8 +55,8 @@ func (s *Server) makeGroups() {
 		&approvals.Group{Env: s.env, Approvals: s.Approvals},
 		// messages by pages, events, versions, branches
 		&historyroutes.Group{
-			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory, CloneFiles: s.CloneFiles,
-			Memory: s.Memory,
+			Env: s.env, Manager: s.Manager, Histories: s.Histories, Models: s.Models, Files: s.FileHistory,
+			CloneFiles: s.CloneFiles, Memory: s.Memory,
 		},
 		// what is remembered of the caller
 		&memoryroutes.Group{Env: s.env, Memory: s.Memory, News: s.News, Told: s.Told},
@@ -68,7 +68,8 @@ func (s *Server) makeGroups() {
 		&storeroutes.Group{Env: s.env, Items: s.Items},
 		// uploads and artifacts
 		&files.Group{
-			Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory, FolderFiles: s.FolderFiles, FolderQuota: s.FolderQuota,
+			Env: s.env, Files: s.Files, Links: s.Links, Makers: s.Makers, History: s.FileHistory,
+			FolderFiles: s.FolderFiles, FolderQuota: s.FolderQuota,
 		},
 		// what was changed in files, and back
 		&filehistory.Group{Env: s.env, History: s.FileHistory},
@@ -78,18 +79,20 @@ func (s *Server) makeGroups() {
 		&toolboxroutes.Group{Env: s.env, Kit: s.Toolbox},
 		// a browser signs in and out
 		&sessions.Group{
-			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure, Sum: cmp.Or(s.Browsers, &s.Guard).sum,
+			Env: s.env, Sessions: s.Sessions, Asks: s.Guard.asks, Secure: s.Guard.secure,
+			Sum: cmp.Or(s.Browsers, &s.Guard).sum,
 		},
 		// health, info, metrics, OpenAPI
 		&operations.Group{
-			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, Toolbox: s.Toolbox, All: s.Routes,
+			Env: s.env, About: s.About, Ready: s.Ready, Metrics: s.Metrics, Jobs: s.Jobs, Toolbox: s.Toolbox,
+			All: s.Routes,
 		},
 		s.pages, // the user interface, and this list
 	}
 }
 
-// Routes is THE list of routes: those of each group, in the order in which people are shown them. A group's own Routes says of
-// each who may call it, what it is about, how much work it is and what it reads.
+// Routes is THE list of routes: those of each group, in the order in which people are shown them. A group's own Routes
+// says of each who may call it, what it is about, how much work it is and what it reads.
 func (s *Server) Routes() (all []route.Route) {
 	for _, g := range s.groups {
 		all = append(all, g.Routes()...)

@@ -1,10 +1,11 @@
-// Package gateway is the HTTP edge: the LangGraph API, DeerFlow's routes beside it, and what operators look at. It turns
-// requests into calls of the runs manager and the store, and what a run says into the frames of a stream.
+// Package gateway is the HTTP edge: the LangGraph API, DeerFlow's routes beside it, and what operators look at. It
+// turns requests into calls of the runs manager and the store, and what a run says into the frames of a stream.
 //
 //	request -> guard (who calls) -> routes.go (which route) -> route (may he, what is it about) -> the handler of a group
 //
-// A newcomer opens routes.go first: it is the list of all routes, made of the groups, a package each. Every route is served at the root, where LangGraph's
-// SDKs look for it, and under /api and /api/langgraph, where DeerFlow's web client does.
+// A newcomer opens routes.go first: it is the list of all routes, made of the groups, a package each. Every route is
+// served at the root, where LangGraph's SDKs look for it, and under /api and /api/langgraph, where DeerFlow's web
+// client does.
 package gateway
 
 import (
@@ -99,23 +100,24 @@ type Config struct {
 	Record func(ctx context.Context, u access.User, thread, run string) ([]byte, error)
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
-	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes them. The
-	// error is [store.ErrNotFound] if he has no such folder. DeleteFolder removes a folder with them.
+	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes
+	// them. The error is [store.ErrNotFound] if he has no such folder. DeleteFolder removes a folder with them.
 	FolderFiles  func(ctx context.Context, user access.User, folder string) (*sandbox.Files, error)
 	FolderQuota  int64
 	DeleteFolder func(ctx context.Context, user access.User, folder string) error
-	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths say.
+	// Links are those to previews of files, and Makers knows who made which files; nil knows no more than their paths
+	// say.
 	Links  *threadfiles.Links
 	Makers threadfiles.Makers
-	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time, as they were then. nil
-	// copies none.
+	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time,
+	// as they were then. nil copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string, then time.Time) (bool, error)
 	// FileHistory is that of the files of a user's thread.
 	FileHistory filehistory.Find
 	// DeleteThread removes a user's thread with its files; its error is the store's.
 	DeleteThread func(ctx context.Context, u access.User, threadID string) error
-	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he is an
-	// admin with all scopes.
+	// User is every caller's, until there are accounts; Role and Scopes are what every caller may do. Without them he
+	// is an admin with all scopes.
 	User   access.User
 	Role   access.Role
 	Scopes []string
@@ -127,7 +129,8 @@ type Config struct {
 	Keeper modelroutes.Keeper
 	// Toolbox has the Python packages of the sandbox.
 	Toolbox *toolbox.Kit
-	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
+	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there
+	// is.
 	Answers func(req runs.Request) error
 	// Guard says who may call.
 	Guard Guard
@@ -228,7 +231,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // looks reports whether somebody looks for a page, rather than a program for an answer.
 func looks(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // route takes the mount point and slashes too many off the path, and finds the pattern that it matches; empty is none.
@@ -250,7 +254,8 @@ func (s *Server) route(r *http.Request) (next *http.Request, pattern string) {
 // unrouted answers a request that no route takes.
 func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 	var allow []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete} {
 		other := r.Clone(r.Context())
 		other.Method = method
 		if _, pattern := s.mux.Handler(other); pattern != "" {

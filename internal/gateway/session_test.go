@@ -60,7 +60,8 @@ func TestASession(t *testing.T) {
 	k := gateways.New(t, asking)
 	k.Run("t", "hello")
 	b := signedIn(k, "one")
-	if c := b.cookie; c.Name != "pudu_session_2026" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Secure ||
+	if c := b.cookie; c.Name != "pudu_session_2026" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode ||
+		c.Path != "/" || c.Secure ||
 		c.Domain != "" || c.MaxAge != 30*24*3600 {
 		t.Errorf("cookie %v", c)
 	}
@@ -68,7 +69,8 @@ func TestASession(t *testing.T) {
 		"/": `id="root"`, "/threads/t/state": "Hi there.", "/info": "", "/threads/t/runs/x/stream": "not found",
 	} {
 		w := b.send("GET", path, "")
-		if w.Code == http.StatusUnauthorized || !strings.Contains(w.Body.String(), want) || w.Header()["Set-Cookie"] != nil {
+		if w.Code == http.StatusUnauthorized || !strings.Contains(w.Body.String(), want) ||
+			w.Header()["Set-Cookie"] != nil {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
@@ -85,7 +87,8 @@ func TestASession(t *testing.T) {
 		t.Errorf("signed in twice: %d %v", w.Code, w.Header())
 	}
 	w := b.send("DELETE", "/session", "")
-	if cookies := w.Result().Cookies(); w.Code != 200 || len(cookies) != 1 || cookies[0].MaxAge >= 0 || cookies[0].Value != "" {
+	if cookies := w.Result().Cookies(); w.Code != 200 || len(cookies) != 1 || cookies[0].MaxAge >= 0 ||
+		cookies[0].Value != "" {
 		t.Errorf("signed out: %d %v", w.Code, w.Header())
 	}
 	whole(`{"signed_in":false,"token_required":true,"user_id":"","role":"","scopes":null,"via":"","ends_at":null}`)
@@ -194,8 +197,8 @@ func TestASessionEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// TestOnlyOwnPagesChangeSomething with the cookie, which browsers send along with requests of pages of other ports too. A token
-// is looked at before a cookie.
+// TestOnlyOwnPagesChangeSomething with the cookie, which browsers send along with requests of pages of other ports too.
+// A token is looked at before a cookie.
 func TestOnlyOwnPagesChangeSomething(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) {
 		asking(c)
@@ -210,7 +213,8 @@ func TestOnlyOwnPagesChangeSomething(t *testing.T) {
 	}{
 		{"http://" + host, "", 200}, {"https://" + host, "", 200}, {"https://app.example", "", 200},
 		{"", "same-origin", 200}, {"", "same-site", 403}, {"", "none", 403}, {"", "", 403},
-		{"http://localhost:3000", "", 200}, {"http://localhost", "", 403}, {"https://evil.example", "", 403}, {"null", "", 403},
+		{"http://localhost:3000", "", 200}, {"http://localhost", "", 403}, {"https://evil.example", "", 403},
+		{"null", "", 403},
 	} {
 		b.origin = c.origin
 		for method, path := range map[string]string{"POST": "/threads", "DELETE": "/session", "PATCH": "/threads/t"} {
@@ -250,9 +254,11 @@ func TestBehindAProxy(t *testing.T) {
 		{"192.0.2.1:1", "https", "pudu.example", "__Host-pudu_session"},
 		{"192.0.2.1:1", "http, https", "pudu.example:8443", "__Host-pudu_session_8443"},
 		{"192.0.2.1:1", "https, http", "pudu.example", "pudu_session"},
-		{"203.0.113.9:1", "https", "pudu.example", "pudu_session"}, {"@", "https", "localhost:2026", "pudu_session_2026"},
+		{"203.0.113.9:1", "https", "pudu.example", "pudu_session"},
+		{"@", "https", "localhost:2026", "pudu_session_2026"},
 	} {
-		if got := signIn(c.remote, c.proto, c.host); got.Name != c.name || got.Secure != strings.HasPrefix(c.name, "__Host-") {
+		if got := signIn(c.remote, c.proto, c.host); got.Name != c.name ||
+			got.Secure != strings.HasPrefix(c.name, "__Host-") {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -260,12 +266,14 @@ func TestBehindAProxy(t *testing.T) {
 	r := func(origin string) int {
 		return b.send("POST", "/threads", "{}", "X-Forwarded-Proto", "https", "Origin", origin).Code
 	}
-	if plain, own := r("http://"+b.Request("GET", "/", "").Host), r("https://"+b.Request("GET", "/", "").Host); plain != 403 || own != 200 {
+	if plain, own := r("http://"+b.Request("GET", "/", "").Host),
+		r("https://"+b.Request("GET", "/", "").Host); plain != 403 || own != 200 {
 		t.Errorf("a page that came without https may: %d, with: %d", plain, own)
 	}
 	for forwarded, want := range map[string]string{
-		"": "192.0.2.1", "203.0.113.5": "203.0.113.5", "1.1.1.1, 203.0.113.5": "203.0.113.5", "203.0.113.5, 10.1.1.1": "203.0.113.5",
-		"10.2.2.2": "10.2.2.2", "junk": "192.0.2.1", "203.0.113.5, junk": "192.0.2.1", "::ffff:203.0.113.5": "203.0.113.5",
+		"": "192.0.2.1", "203.0.113.5": "203.0.113.5", "1.1.1.1, 203.0.113.5": "203.0.113.5",
+		"203.0.113.5, 10.1.1.1": "203.0.113.5", "10.2.2.2": "10.2.2.2", "junk": "192.0.2.1",
+		"203.0.113.5, junk": "192.0.2.1", "::ffff:203.0.113.5": "203.0.113.5",
 	} {
 		r := k.Request("GET", "/", "")
 		r.Header.Set("X-Forwarded-For", forwarded)
@@ -275,7 +283,8 @@ func TestBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestWrongTokensRunOut: an address that sent too many has to wait, also with a good one; others need not, nor do sessions.
+// TestWrongTokensRunOut: an address that sent too many has to wait, also with a good one; others need not, nor do
+// sessions.
 func TestWrongTokensRunOut(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	k := gateways.New(t, func(c *gateway.Config) { asking(c); c.Now = func() time.Time { return now } })

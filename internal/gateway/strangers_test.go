@@ -11,7 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 )
 
-// TestRunsOfOthers: what belongs to somebody else is not there, by whatever way it is asked for, and nothing happens to it.
+// TestRunsOfOthers: what belongs to somebody else is not there, by whatever way it is asked for, and nothing happens to
+// it.
 func TestRunsOfOthers(t *testing.T) {
 	k := gateways.New(t, nil)
 	order := k.Ask("theirs", "wait")
@@ -28,13 +29,15 @@ func TestRunsOfOthers(t *testing.T) {
 			Name: "theirs", Method: method, Path: path, Status: 404, Want: `{"detail":"Run {run} not found"}`,
 		}
 	}
-	k.Play([]gateways.Scenario{missing("GET", "/threads/theirs/runs/{run}"), missing("GET", "/runs/{run}"), missing("GET", "/threads/mine/runs/{run}")})
+	k.Play([]gateways.Scenario{missing("GET", "/threads/theirs/runs/{run}"), missing("GET", "/runs/{run}"),
+		missing("GET", "/threads/mine/runs/{run}")})
 	if t.Failed() { // to follow a run that is shown would take until its end
 		return
 	}
 	var list []gateways.Scenario
 	for _, at := range []string{"/threads/theirs/runs/{run}", "/runs/{run}", "/api/threads/theirs/runs/{run}"} {
-		list = append(list, missing("GET", at+"/join"), missing("GET", at+"/stream"), missing("POST", at+"/cancel"), missing("DELETE", at))
+		list = append(list, missing("GET", at+"/join"), missing("GET", at+"/stream"), missing("POST", at+"/cancel"),
+			missing("DELETE", at))
 	}
 	k.Play(append(list,
 		missing("POST", "/threads/theirs/runs/{run}/stream?action=interrupt"),
@@ -43,14 +46,18 @@ func TestRunsOfOthers(t *testing.T) {
 		gateways.Scenario{
 			Name: "by status", Method: "GET", Path: "/threads/theirs/runs?status=running", Status: 200, Want: `[]`,
 		},
-		gateways.Scenario{Name: "mine", Method: "GET", Path: "/threads/mine/runs", Status: 200, Want: `[{"status":"success"}]`},
+		gateways.Scenario{Name: "mine", Method: "GET", Path: "/threads/mine/runs", Status: 200,
+			Want: `[{"status":"success"}]`},
 		gateways.Scenario{
 			Name: "cancel them", Method: "POST", Path: "/runs/cancel",
 			Body: `{"thread_id":"theirs","run_ids":["{run}"]}`, Status: 404,
 		},
-		gateways.Scenario{Name: "cancel all", Method: "POST", Path: "/runs/cancel", Body: `{"status":"all"}`, Status: 404},
-		gateways.Scenario{Name: "their thread", Method: "GET", Path: "/threads/theirs/stream", Status: 404, Want: `{"detail":"Thread theirs not found"}`},
-		gateways.Scenario{Name: "their state", Method: "GET", Path: "/threads/theirs/state", Status: 404, Want: `{"detail":"Thread theirs not found"}`},
+		gateways.Scenario{Name: "cancel all", Method: "POST", Path: "/runs/cancel", Body: `{"status":"all"}`,
+			Status: 404},
+		gateways.Scenario{Name: "their thread", Method: "GET", Path: "/threads/theirs/stream", Status: 404,
+			Want: `{"detail":"Thread theirs not found"}`},
+		gateways.Scenario{Name: "their state", Method: "GET", Path: "/threads/theirs/state", Status: 404,
+			Want: `{"detail":"Thread theirs not found"}`},
 		gateways.Scenario{
 			Name: "their history", Method: "POST", Path: "/threads/theirs/history", Body: `{}`, Status: 200,
 			Want: `[]`,
@@ -71,7 +78,8 @@ func TestAssistantsOfOthers(t *testing.T) {
 	k := gateways.New(t, nil)
 	const id = "00000000-0000-4000-8000-000000000999"
 	of := k.Assistants.For(access.FromRow("somebody else"))
-	if err := of.Create(t.Context(), assistants.Assistant{ID: id, GraphID: gateway.GraphID, Name: "theirs"}); err != nil {
+	if err := of.Create(t.Context(), assistants.Assistant{ID: id, GraphID: gateway.GraphID,
+		Name: "theirs"}); err != nil {
 		t.Fatal(err)
 	}
 	const path = "/assistants/" + id
@@ -82,9 +90,11 @@ func TestAssistantsOfOthers(t *testing.T) {
 		}
 	}
 	k.Play([]gateways.Scenario{
-		missing("GET", path, ""), missing("GET", path+"/graph", ""), missing("GET", path+"/schemas", ""), missing("GET", path+"/subgraphs", ""),
-		missing("PATCH", path, `{"name":"mine"}`), missing("POST", path+"/versions", `{}`), missing("DELETE", path, ""),
-		missing("POST", "/threads/t/runs", `{"if_not_exists":"create","assistant_id":"`+id+`","input":{"messages":"hello"}}`),
+		missing("GET", path, ""), missing("GET", path+"/graph", ""), missing("GET", path+"/schemas", ""),
+		missing("GET", path+"/subgraphs", ""), missing("PATCH", path, `{"name":"mine"}`),
+		missing("POST", path+"/versions", `{}`), missing("DELETE", path, ""),
+		missing("POST", "/threads/t/runs", `{"if_not_exists":"create","assistant_id":"`+id+
+			`","input":{"messages":"hello"}}`),
 		{Name: "its latest", Method: "POST", Path: path + "/latest", Body: `{"version":1}`, Status: 404},
 		{
 			Name: "one of its id", Method: "POST", Path: "/assistants",

@@ -25,8 +25,8 @@ import (
 // secret stands in everything that the owner has.
 const secret = "owners-secret-7d1c"
 
-// sweep tries every route on every kind of object, as somebody who may not. The routes are those of the server, so that a new
-// one is swept by itself; a new kind of object gets a line in bodies.
+// sweep tries every route on every kind of object, as somebody who may not. The routes are those of the server, so that
+// a new one is swept by itself; a new kind of object gets a line in bodies.
 type sweep struct {
 	*gateways.FileKit
 
@@ -41,7 +41,8 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 	k.Put("t", "outputs/a.txt", secret)
 	k.Put("t", "uploads/a.txt", secret)
 	k.Play([]gateways.Scenario{
-		{Name: "title", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"` + secret + `"}}`, Status: 200},
+		{Name: "title", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"` + secret + `"}}`,
+			Status: 200},
 		{
 			Name: "state", Method: "GET", Path: "/threads/t/state", Status: 200,
 			Keep: map[string]string{"checkpoint_id": "checkpoint"},
@@ -51,12 +52,14 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 			Body: `{"namespace":["ns"],"key":"k","value":{"v":"` + secret + `"}}`,
 		},
 		{
-			Name: "assistant", Method: "POST", Path: "/assistants", Status: 200, Keep: map[string]string{"assistant_id": "own"},
-			Body: `{"graph_id":"lead_agent","name":"` + secret + `","metadata":{"m":"shared"}}`,
+			Name: "assistant", Method: "POST", Path: "/assistants", Status: 200,
+			Keep: map[string]string{"assistant_id": "own"}, Body: `{"graph_id":"lead_agent","name":"` + secret +
+				`","metadata":{"m":"shared"}}`,
 		},
 		{
-			Name: "folder", Method: "POST", Path: "/folders", Status: 200, Keep: map[string]string{"folder_id": "folder"},
-			Body: `{"name":"` + secret + `","instructions":"` + secret + `"}`,
+			Name: "folder", Method: "POST", Path: "/folders", Status: 200,
+			Keep: map[string]string{"folder_id": "folder"}, Body: `{"name":"` + secret + `","instructions":"` + secret +
+				`"}`,
 		},
 		{
 			Name: "agent", Method: "POST", Path: "/agents", Status: 201,
@@ -64,12 +67,14 @@ func newSweep(t *testing.T, database sqlstore.Config) *sweep {
 		},
 		{Name: "profile", Method: "PUT", Path: "/user-profile", Status: 200, Body: `{"content":"` + secret + `"}`},
 		{
-			Name: "approval", Method: "POST", Path: "/approvals", Status: 200, Keep: map[string]string{"approval_id": "approval"},
-			Body: `{"tool":"bash","pattern":"` + secret + `","scope":"thread","thread_id":"t"}`,
+			Name: "approval", Method: "POST", Path: "/approvals", Status: 200,
+			Keep: map[string]string{"approval_id": "approval"}, Body: `{"tool":"bash","pattern":"` + secret +
+				`","scope":"thread","thread_id":"t"}`,
 		},
 		{Name: "in the folder", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
 	})
-	k.Expect("a file of the folder", k.UploadTo("/folders/{folder}/files?path=mnt/user-data/outputs", gateways.File("a.txt", secret)), 200, `{"skipped_files":[]}`)
+	k.Expect("a file of the folder", k.UploadTo("/folders/{folder}/files?path=mnt/user-data/outputs",
+		gateways.File("a.txt", secret)), 200, `{"skipped_files":[]}`)
 	remember(k, secret)
 	teach(k, secret)
 	return &sweep{FileKit: k}
@@ -119,7 +124,8 @@ func (s *sweep) each(look func(swept) (fault string)) {
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			got := s.try(r, kind, kinds[kind])
 			if fault := look(got); fault != "" {
-				s.found = append(s.found, fmt.Sprintf("%s %s with %s: %s: %d %.300s", r.Method, r.Path, kind, fault, got.status, got.answer))
+				s.found = append(s.found, fmt.Sprintf("%s %s with %s: %s: %d %.300s", r.Method, r.Path, kind, fault,
+					got.status, got.answer))
 			}
 		}
 	}
@@ -158,8 +164,9 @@ func (s *sweep) has() map[string]string {
 	for _, path := range []string{
 		"/threads/t", "/threads/t/state", "/threads/t/runs", "/threads/t/runs/{run}", "/store/items?namespace=ns&key=k",
 		"/assistants/{own}", "/threads/t/uploads/list", "/folders/{folder}", "/folders/{folder}/files",
-		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile", "/approvals?revoked=true", "/memory/export", "/memory/facts/{fact}", "/skills", "/skills/custom/taught", "/skills/custom/taught/history",
-		"/threads/t/artifacts/mnt/user-data/outputs/a.txt",
+		"/folders/{folder}/files/mnt/user-data/outputs/a.txt", "/agents/writer", "/user-profile",
+		"/approvals?revoked=true", "/memory/export", "/memory/facts/{fact}", "/skills", "/skills/custom/taught",
+		"/skills/custom/taught/history", "/threads/t/artifacts/mnt/user-data/outputs/a.txt",
 	} {
 		w := s.Do("GET", s.Fill(path), "")
 		out[path] = fmt.Sprint(w.Code, w.Body)
@@ -167,7 +174,8 @@ func (s *sweep) has() map[string]string {
 	return out
 }
 
-// stranger looks at an answer to another user: it has nothing of the owner's, and a thread or a run by its id is missing.
+// stranger looks at an answer to another user: it has nothing of the owner's, and a thread or a run by its id is
+// missing.
 func stranger(got swept) string {
 	missing := got.route.Owner == route.Thread || got.route.Owner == route.ThreadOrNew || got.route.Owner == route.Run
 	switch {
@@ -181,8 +189,8 @@ func stranger(got swept) string {
 	return ""
 }
 
-// TestSweep: on both databases no route shows or changes anything to another user, to nobody, to a token without the scope, and
-// to somebody who may only look.
+// TestSweep: on both databases no route shows or changes anything to another user, to nobody, to a token without the
+// scope, and to somebody who may only look.
 func TestSweep(t *testing.T) {
 	pg, err := pgtest.Start(t.Context(), pgtest.Config{})
 	if err != nil {
@@ -193,7 +201,8 @@ func TestSweep(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, database := range map[string]sqlstore.Config{"sqlite": {Dir: t.TempDir()}, "postgres": {URL: pg.URL("postgres")}} {
+	for name, database := range map[string]sqlstore.Config{"sqlite": {Dir: t.TempDir()},
+		"postgres": {URL: pg.URL("postgres")}} {
 		t.Run(name, func(t *testing.T) { sweepAll(t, newSweep(t, database)) })
 	}
 }
@@ -214,14 +223,16 @@ func sweepAll(t *testing.T, s *sweep) {
 		}},
 		{"another scope", func(c *gateway.Config) { c.Scopes = []string{"other:read"} }, func(got swept) string {
 			open := got.route.Role == route.Anyone
-			named := got.status == http.StatusForbidden && strings.Contains(got.answer, "the scope "+got.route.Scope+",")
+			named := got.status == http.StatusForbidden &&
+				strings.Contains(got.answer, "the scope "+got.route.Scope+",")
 			if named == open || !open && got.route.Scope == "" {
 				return "the scope is asked for: " + fmt.Sprint(!open)
 			}
 			return ""
 		}},
 		{"a viewer", func(c *gateway.Config) { c.Role = access.Viewer }, func(got swept) string {
-			refused := got.status == http.StatusForbidden && strings.Contains(got.answer, "the role "+string(got.route.Role)+";")
+			refused := got.status == http.StatusForbidden &&
+				strings.Contains(got.answer, "the role "+string(got.route.Role)+";")
 			if looks := got.route.Role == route.Anyone || got.route.Role == access.Viewer; refused == looks {
 				return "a viewer may: " + fmt.Sprint(looks)
 			}
@@ -250,7 +261,8 @@ func TestTheSweepFindsAWrongUser(t *testing.T) {
 	}
 }
 
-// TestColumns: what a route changes is not for who may only look, its scope says so too, and a path names what it is about.
+// TestColumns: what a route changes is not for who may only look, its scope says so too, and a path names what it is
+// about.
 func TestColumns(t *testing.T) {
 	k := gateways.New(t, nil)
 	for _, r := range k.Routes() {
@@ -264,7 +276,8 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s is for those who only look", at)
 		}
 		aboutThread := slices.Contains([]route.Owner{route.Thread, route.ThreadOrNew, route.ThreadName}, r.Owner)
-		if aboutThread && !strings.Contains(r.Path, "{thread_id}") || r.Owner == route.Run && !strings.Contains(r.Path, "{run_id}") {
+		if aboutThread && !strings.Contains(r.Path, "{thread_id}") || r.Owner == route.Run &&
+			!strings.Contains(r.Path, "{run_id}") {
 			t.Errorf("%s is about a %s that it does not name", at, r.Owner)
 		}
 		if strings.Contains(r.Path, "{run_id}") && r.Owner != route.Run && r.Owner != route.RunName {

@@ -7,15 +7,16 @@ import (
 )
 
 const (
-	// maxTries are the wrong tokens that may come from an address in triesWindow; then it has to wait, with a good one too.
+	// maxTries are the wrong tokens that may come from an address in triesWindow; then it has to wait, with a good one
+	// too.
 	maxTries    = 60
 	triesWindow = time.Minute
 	// maxAddresses bounds the addresses that are counted by themselves.
 	maxAddresses = 10_000
 )
 
-// tries counts wrong tokens by the address that they come from, for a minute. A token that pudu makes cannot be guessed; one
-// that somebody thought of could be.
+// tries counts wrong tokens by the address that they come from, for a minute. A token that pudu makes cannot be
+// guessed; one that somebody thought of could be.
 type tries struct {
 	mu    sync.Mutex
 	since time.Time
@@ -39,8 +40,8 @@ func (t *tries) wrong(from string, now time.Time) {
 	t.count[t.network(from)]++
 }
 
-// network is what an address is counted as: of IPv6 the network that one customer has. What comes when there are too many
-// counts as one. t.mu is held.
+// network is what an address is counted as: of IPv6 the network that one customer has. What comes when there are too
+// many counts as one. t.mu is held.
 func (t *tries) network(from string) (p netip.Prefix) {
 	const ofCustomer = 64
 	if addr, err := netip.ParseAddr(from); err == nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestTriesOfManyAddresses: when there are too many addresses, those that are new count as one; a minute later all begin anew.
+// TestTriesOfManyAddresses: when there are too many addresses, those that are new count as one; a minute later all
+// begin anew.
 func TestTriesOfManyAddresses(t *testing.T) {
 	var tr tries
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)

@@ -32,11 +32,13 @@ func TestSlackInRequests(t *testing.T) {
 	k.Play([]gateways.Scenario{
 		wait("a command that is empty", hello+`"command":{}}`),
 		wait("a command of nulls", hello+`"command":{"resume":null,"update":null,"goto":null}}`),
-		wait("nulls everywhere", hello+`"command":null,"config":{"configurable":null,"recursion_limit":null,"context":null},"context":null,"metadata":null,
+		wait("nulls everywhere",
+			hello+`"command":null,"config":{"configurable":null,"recursion_limit":null,"context":null},"context":null,"metadata":null,
 			"checkpoint":{"checkpoint_id":null,"checkpoint_ns":null,"checkpoint_map":null},"stream_mode":null,"interrupt_before":null,"if_not_exists":null,
 			"multitask_strategy":null,"on_disconnect":null,"on_completion":null,"after_seconds":null,"webhook":null,
 			"assistant_id":null,"durability":null}`),
-		wait("numbers as strings", hello+`"config":{"recursion_limit":"1000"},"after_seconds":"0","stream_subgraphs":"false"}`),
+		wait("numbers as strings", hello+
+			`"config":{"recursion_limit":"1000"},"after_seconds":"0","stream_subgraphs":"false"}`),
 		wait("whole numbers with a point", hello+`"config":{"recursion_limit":1000.0},"stream_subgraphs":0}`),
 		wait("a pair of role and text", `{"input":{"messages":["human","hello"]}}`),
 		{
@@ -44,14 +46,20 @@ func TestSlackInRequests(t *testing.T) {
 			Body: `{"command":{}}`, Status: 200, Want: `{"__error__":"*"}`,
 		},
 
-		refused("half a step", `{"config":{"recursion_limit":1.5}}`, `{"type":"int_parsing","loc":["body","config","recursion_limit"]}`),
-		refused("a truth that is none", `{"stream_subgraphs":"perhaps"}`, `{"type":"bool_parsing","loc":["body","stream_subgraphs"],"input":"perhaps"}`),
-		refused("no number of seconds", `{"after_seconds":"NaN"}`, `{"type":"value_error","loc":["body","after_seconds"]}`),
-		refused("metadata of another type, said once", `{"metadata":[]}`, `{"type":"dict_type","loc":["body","metadata"]}`),
-		refused("no message", `{"input":{"messages":[null]}}`, `{"type":"value_error","loc":["body","input","messages"]}`),
+		refused("half a step", `{"config":{"recursion_limit":1.5}}`,
+			`{"type":"int_parsing","loc":["body","config","recursion_limit"]}`),
+		refused("a truth that is none", `{"stream_subgraphs":"perhaps"}`,
+			`{"type":"bool_parsing","loc":["body","stream_subgraphs"],"input":"perhaps"}`),
+		refused("no number of seconds", `{"after_seconds":"NaN"}`,
+			`{"type":"value_error","loc":["body","after_seconds"]}`),
+		refused("metadata of another type, said once", `{"metadata":[]}`,
+			`{"type":"dict_type","loc":["body","metadata"]}`),
+		refused("no message", `{"input":{"messages":[null]}}`,
+			`{"type":"value_error","loc":["body","input","messages"]}`),
 		refused("a node with an input of its own", `{"command":{"goto":[{"node":"tools","input":{}}]}}`,
 			`{"type":"list_type","loc":["body","command","goto"]}`),
-		refused("no message of a command", `{"command":{"update":{"messages":[1]}}}`, `{"type":"value_error","loc":["body","command","messages"]}`),
+		refused("no message of a command", `{"command":{"update":{"messages":[1]}}}`,
+			`{"type":"value_error","loc":["body","command","messages"]}`),
 	})
 }
 
@@ -60,7 +68,8 @@ func TestAnIDThatIsNotOfTheRun(t *testing.T) {
 	k := gateways.New(t, nil)
 	run := k.Run("t", "hello")
 	ids := func(last string) (out []string) {
-		r := k.Request(http.MethodGet, "/threads/t/runs/"+run.ID+"/stream?stream_mode=values&cancel_on_disconnect=0", "")
+		r := k.Request(http.MethodGet, "/threads/t/runs/"+run.ID+"/stream?stream_mode=values&cancel_on_disconnect=0",
+			"")
 		r.Header.Set("Last-Event-ID", last)
 		for _, f := range gateways.ParseSSE(t, k.Send(r).Body.String()) {
 			out = append(out, f.ID)
@@ -84,7 +93,8 @@ func TestAnIDThatIsNotOfTheRun(t *testing.T) {
 // TestNextInFramesAndStates: a checkpoint's frame and its state name the same next node and task.
 func TestNextInFramesAndStates(t *testing.T) {
 	k := gateways.New(t, nil)
-	w := k.Do("POST", "/threads/t/runs/stream", `{"input":{"messages":"count"},"stream_mode":"checkpoints","if_not_exists":"create"}`)
+	w := k.Do("POST", "/threads/t/runs/stream",
+		`{"input":{"messages":"count"},"stream_mode":"checkpoints","if_not_exists":"create"}`)
 	states := jsontest.Decode(t, k.Do("POST", "/threads/t/history", `{"limit":100}`).Body.Bytes()).([]any)
 	seen := 0
 	for _, f := range gateways.ParseSSE(t, w.Body.String()) {

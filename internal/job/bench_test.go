@@ -26,7 +26,8 @@ func BenchmarkAsk(b *testing.B) {
 					b.Fatal(err)
 				}
 				ask := func(jobs ...store.NewJob) {
-					if _, err := st.System().Commit(ctx, store.Fence{RunID: "r", Attempt: 1}, store.Step{Jobs: jobs, Now: now}); err != nil {
+					if _, err := st.System().Commit(ctx, store.Fence{RunID: "r", Attempt: 1},
+						store.Step{Jobs: jobs, Now: now}); err != nil {
 						b.Fatal(err)
 					}
 				}

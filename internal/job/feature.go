@@ -24,12 +24,14 @@ func Feature() database.Feature {
 	return database.Feature{
 		Name: "jobs",
 		Tables: []database.Table{{
-			Name: "jobs", Kind: "job", User: "user_id", Thread: "thread_id", Key: []string{"user_id", "job_kind", "key"},
+			Name: "jobs", Kind: "job", User: "user_id", Thread: "thread_id",
+			Key: []string{"user_id", "job_kind", "key"},
 			Columns: []database.Column{
 				text.Column("user_id"), text.Column("job_kind"), text.Column("key"), text.Column("thread_id"),
 				number.Column("generation"), number.Column("taken"), number.Column("attempts"), number.Column("fence"),
-				text.Column("owner"), instant.Column("not_before"), instant.Column("latest"), instant.Column("created_at"),
-				instant.Column("updated_at"), instant.Column("dead_at"), text.Column("error"), database.Doc.Column("body"),
+				text.Column("owner"), instant.Column("not_before"), instant.Column("latest"),
+				instant.Column("created_at"), instant.Column("updated_at"), instant.Column("dead_at"),
+				text.Column("error"), database.Doc.Column("body"),
 			},
 			Age: database.Age{Column: "dead_at", Keep: keepDead},
 		}},

@@ -1,12 +1,12 @@
-// Package job does the work that follows a transaction: webhooks, the removal of threads, clean-up. What causes such work stores a
-// row of the table jobs in its own transaction ([store.NewJob]: a run's step by Step.Jobs, a run's end by [store.After]), and a
-// [Runner], one in each process, does what is there.
+// Package job does the work that follows a transaction: webhooks, the removal of threads, clean-up. What causes such
+// work stores a row of the table jobs in its own transaction ([store.NewJob]: a run's step by Step.Jobs, a run's end by
+// [store.After]), and a [Runner], one in each process, does what is there.
 //
 //	asked for -> waits -> claimed, which counts a try -> done: the row goes, or waits for its next turn if it was asked for again
 //	                                                  -> failed: it waits longer each time, and is dead after its last try
 //
-// What a job writes is written with its row's removal in one transaction, if the job is still the runner's. Who acts outside may
-// act twice, when a process dies in between, and says by [Job.ID] that it is the same.
+// What a job writes is written with its row's removal in one transaction, if the job is still the runner's. Who acts
+// outside may act twice, when a process dies in between, and says by [Job.ID] that it is the same.
 package job
 
 import (
@@ -31,8 +31,8 @@ type Kind struct {
 	Wait time.Duration
 	// Every has one job of the kind done by the system, again and again so long after its end. It never dies.
 	Every time.Duration
-	// Run does the work outside of any transaction, and returns what is to be written then, or nil. An error is a try that has
-	// failed; [LaterError] is none, and neither is a [ChangedError] of the write.
+	// Run does the work outside of any transaction, and returns what is to be written then, or nil. An error is a try
+	// that has failed; [LaterError] is none, and neither is a [ChangedError] of the write.
 	Run func(ctx context.Context, j Job) (write func(Tx) error, err error)
 	// Done is told of a job when what it wrote is stored; nil is nobody. A crash right behind that leaves it untold.
 	Done func(j Job)
@@ -80,8 +80,8 @@ func (t Tx) Of(feature string) database.Tx {
 	return t.joint.For(feature, t.user)
 }
 
-// ChangedError is that of a write when what it was decided by has changed meanwhile. It decides anew, without the work that came before;
-// the try goes on with what is to be written then.
+// ChangedError is that of a write when what it was decided by has changed meanwhile. It decides anew, without the work
+// that came before; the try goes on with what is to be written then.
 type ChangedError func(ctx context.Context) (write func(Tx) error, err error)
 
 // Error implements error.

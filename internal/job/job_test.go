@@ -83,7 +83,8 @@ func (k *kit) ask(u access.User, jobs ...store.NewJob) {
 	k.Helper()
 	id := fmt.Sprintf("r%d", seq.Add(1))
 	_, err := k.For(u).Admit(k.Context(), store.Admission{
-		Thread: store.Thread{ID: "thread of " + id}, Run: store.Run{ID: id, ThreadID: "thread of " + id, Owner: "me", CreatedAt: k.now()}})
+		Thread: store.Thread{ID: "thread of " + id}, Run: store.Run{ID: id, ThreadID: "thread of " + id, Owner: "me",
+			CreatedAt: k.now()}})
 	k.Must(err)
 	_, err = k.System().Commit(k.Context(), store.Fence{RunID: id, Attempt: 1}, store.Step{Jobs: jobs, Now: k.now()})
 	k.Must(err)
@@ -128,15 +129,16 @@ func (k *kit) runner(owner string, kinds ...job.Kind) (r *job.Runner, stop func(
 
 // notes is a kind that notes what it does.
 func (k *kit) notes(do func(ctx context.Context, j job.Job) error) job.Kind {
-	return job.Kind{Name: "note", Slots: 4, Tries: 3, Wait: time.Second, Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
-		k.mu.Lock()
-		k.did = append(k.did, fmt.Sprintf("%s %s %d", j.Key, j.Body, j.Attempt))
-		k.mu.Unlock()
-		if do == nil {
-			return nil, nil
-		}
-		return nil, do(ctx, j)
-	}}
+	return job.Kind{Name: "note", Slots: 4, Tries: 3, Wait: time.Second,
+		Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
+			k.mu.Lock()
+			k.did = append(k.did, fmt.Sprintf("%s %s %d", j.Key, j.Body, j.Attempt))
+			k.mu.Unlock()
+			if do == nil {
+				return nil, nil
+			}
+			return nil, do(ctx, j)
+		}}
 }
 
 func (k *kit) done() []string {
@@ -352,7 +354,8 @@ func effect(f *databases.Fixture) {
 	k := newKit(f)
 	var fails atomic.Bool
 	fails.Store(true)
-	k.runner("me", job.Kind{Name: "note", Tries: 1, Run: func(_ context.Context, j job.Job) (func(job.Tx) error, error) {
+	k.runner("me", job.Kind{Name: "note", Tries: 1, Run: func(_ context.Context, j job.Job) (func(job.Tx) error,
+		error) {
 		return func(tx job.Tx) error {
 			_, err := tx.Of("folders").Exec("insert", j.Key, "of "+j.User.ID(), "", 1, 1, "")
 			if fails.Load() {
@@ -362,7 +365,8 @@ func effect(f *databases.Fixture) {
 		}, nil
 	}})
 	folders := func(u access.User) (n int) {
-		f.Must(f.Feature("folders").For(u).Read(f.Context(), "list", func(database.Row) (bool, error) { n++; return true, nil }, 10, 0))
+		f.Must(f.Feature("folders").For(u).
+			Read(f.Context(), "list", func(database.Row) (bool, error) { n++; return true, nil }, 10, 0))
 		return n
 	}
 	k.ask(f.Ann(), note("a", `1`))
@@ -390,7 +394,8 @@ func decidedAnew(f *databases.Fixture) {
 			return err
 		}, nil
 	}
-	k.runner("me", job.Kind{Name: "note", Tries: 1, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+	k.runner("me", job.Kind{Name: "note", Tries: 1, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error,
+		error) {
 		ran.Add(1)
 		return decide(ctx)
 	}})
@@ -400,7 +405,8 @@ func decidedAnew(f *databases.Fixture) {
 	f.Equal("work", ran.Load(), int64(1))
 	f.Equal("decisions", decided.Load(), int64(3))
 	n := 0
-	f.Must(f.Feature("folders").For(f.Ann()).Read(f.Context(), "list", func(database.Row) (bool, error) { n++; return true, nil }, 10, 0))
+	f.Must(f.Feature("folders").For(f.Ann()).
+		Read(f.Context(), "list", func(database.Row) (bool, error) { n++; return true, nil }, 10, 0))
 	f.Equal("written", n, 1)
 	writes.Store(1 << 40)
 	k.ask(f.Ann(), note("b", `1`))
@@ -416,12 +422,13 @@ func (k *kit) claimBy(owner string) {
 		var s [4]string
 		var n [3]int64
 		var body []byte
-		return tx.Scan("claim", []any{&s[0], &s[1], &s[2], &n[0], &n[1], &n[2], &s[3], &body}, "note", owner, database.Micros(k.now()))
+		return tx.Scan("claim", []any{&s[0], &s[1], &s[2], &n[0], &n[1], &n[2], &s[3], &body}, "note", owner,
+			database.Micros(k.now()))
 	}))
 }
 
-// failureUnwritten is a job whose success, and then whose failure, cannot be written for another reason than an outage: it is not
-// kept from everybody until the process ends.
+// failureUnwritten is a job whose success, and then whose failure, cannot be written for another reason than an outage:
+// it is not kept from everybody until the process ends.
 func failureUnwritten(f *databases.Fixture) {
 	k := newKit(f)
 	k.faults.Store(2)
@@ -533,7 +540,8 @@ func queueFull(f *databases.Fixture) {
 		jobs = append(jobs, note(fmt.Sprint(i), `1`))
 	}
 	k.ask(f.Ann(), jobs...)
-	k.ask(f.Ann(), note("0", `2`), note("more", `1`), note("", `1`), note("large", `"`+strings.Repeat("a", store.MaxJobBody)+`"`))
+	k.ask(f.Ann(), note("0", `2`), note("more", `1`), note("", `1`),
+		note("large", `"`+strings.Repeat("a", store.MaxJobBody)+`"`))
 	k.ask(f.Bob(), note("more", `1`))
 	bobs, err := job.NewQueue(f.Store).List(f.Context(), job.Filter{User: "bob"})
 	f.Must(err)

@@ -44,7 +44,8 @@ func doUntilKilled(dir string) error {
 	if _, err := st.System().Renew(ctx, owner); err != nil {
 		return err
 	}
-	kind := job.Kind{Name: "note", Slots: 2, Tries: 100, Run: func(ctx context.Context, j job.Job) (func(job.Tx) error, error) {
+	kind := job.Kind{Name: "note", Slots: 2, Tries: 100, Run: func(ctx context.Context, j job.Job) (func(job.Tx) error,
+		error) {
 		fmt.Println("begins", j.ID(), j.Attempt)
 		if j.Key == "stays" && j.Attempt == 1 { // until the process is killed
 			<-ctx.Done()
@@ -65,13 +66,14 @@ func doUntilKilled(dir string) error {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	job.New(job.Config{Store: st, Owner: owner, Kinds: []job.Kind{kind}, Observe: func(_, outcome string) { fmt.Println(outcome) }}).Work(ctx)
+	job.New(job.Config{Store: st, Owner: owner, Kinds: []job.Kind{kind},
+		Observe: func(_, outcome string) { fmt.Println(outcome) }}).Work(ctx)
 	fmt.Println("none is left")
 	select {}
 }
 
-// TestAJobOfAKilledProcessIsDoneAgainAndWrittenOnce kills processes with -9 while they do jobs, first one that certainly is within
-// a job, then others wherever they are.
+// TestAJobOfAKilledProcessIsDoneAgainAndWrittenOnce kills processes with -9 while they do jobs, first one that
+// certainly is within a job, then others wherever they are.
 func TestAJobOfAKilledProcessIsDoneAgainAndWrittenOnce(t *testing.T) {
 	const n = 60
 	dir, ann := t.TempDir(), access.FromRow("ann")
@@ -128,7 +130,8 @@ func enqueue(t *testing.T, dir string, u access.User, n int) {
 	for i := 1; i < n; i++ {
 		jobs = append(jobs, note(fmt.Sprint("job", i), "1"))
 	}
-	if _, err = st.For(u).Admit(t.Context(), store.Admission{Thread: store.Thread{ID: "t"}, Run: store.Run{ID: "r", ThreadID: "t", Owner: "me", CreatedAt: now}}); err == nil {
+	if _, err = st.For(u).Admit(t.Context(), store.Admission{Thread: store.Thread{ID: "t"},
+		Run: store.Run{ID: "r", ThreadID: "t", Owner: "me", CreatedAt: now}}); err == nil {
 		_, err = st.System().Commit(t.Context(), store.Fence{RunID: "r", Attempt: 1}, store.Step{Jobs: jobs, Now: now})
 	}
 	if err != nil {

@@ -74,8 +74,8 @@ func number(b bool) int {
 	return 0
 }
 
-// Retry has a job done at once, with all its tries before it, and returns how many there were of the kind and key: one, or one
-// of each user who has one of them; with a user, that user's alone. One that runs is none.
+// Retry has a job done at once, with all its tries before it, and returns how many there were of the kind and key: one,
+// or one of each user who has one of them; with a user, that user's alone. One that runs is none.
 func (q *Queue) Retry(ctx context.Context, kind, key, user string) (int64, error) {
 	return q.change(ctx, "retry", kind, key, user, database.Micros(time.Now()))
 }
@@ -101,7 +101,8 @@ type Count struct {
 	Kind string
 	// Waiting counts those that are done or to be done, Dead those that are given up.
 	Waiting, Dead int64
-	// Oldest is since when the one is due that waits for the longest; it may be in the future, and is zero if none waits.
+	// Oldest is since when the one is due that waits for the longest; it may be in the future, and is zero if none
+	// waits.
 	Oldest time.Time
 }
 

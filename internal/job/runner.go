@@ -36,8 +36,8 @@ type Config struct {
 	Observe func(kind, outcome string)
 	Log     *slog.Logger
 	Now     func() time.Time
-	// Spread changes the wait before a next try a little, so that what failed together is not tried together; nil is by a
-	// fifth at most.
+	// Spread changes the wait before a next try a little, so that what failed together is not tried together; nil is by
+	// a fifth at most.
 	Spread func(time.Duration) time.Duration
 }
 
@@ -74,7 +74,8 @@ func New(cfg Config) *Runner {
 		k.Timeout, k.Wait = cmp.Or(k.Timeout, time.Minute), cmp.Or(k.Wait, 2*time.Second)
 		cfg.Kinds[i] = k
 	}
-	return &Runner{cfg: cfg, rows: cfg.Store.Feature(Feature().Name).System(), wake: make(chan struct{}, 1), taken: make(map[string]int)}
+	return &Runner{cfg: cfg, rows: cfg.Store.Feature(Feature().Name).System(), wake: make(chan struct{}, 1),
+		taken: make(map[string]int)}
 }
 
 // LeaseLost stops the jobs that are being done: they may be another process's by now.
@@ -135,7 +136,8 @@ func (r *Runner) begin(ctx context.Context) error {
 	return r.rows.Write(ctx, 0, func(tx database.Tx) error {
 		for _, k := range r.cfg.Kinds {
 			if now := r.cfg.Now(); k.Every > 0 {
-				if _, err := tx.Exec("seed", k.Name, database.Micros(now), database.Micros(now.Add(k.Every))); err != nil {
+				if _, err := tx.Exec("seed", k.Name, database.Micros(now),
+					database.Micros(now.Add(k.Every))); err != nil {
 					return err
 				}
 			}
@@ -205,7 +207,8 @@ func (r *Runner) claim(ctx context.Context, k Kind, n int) (list []Job, err erro
 		list = nil
 		for len(list) < n {
 			j, user := Job{Kind: k.Name, rows: r.rows}, ""
-			err := tx.Scan("claim", []any{&user, &j.Key, &j.Thread, &j.taken, &j.Attempt, &j.fence, &j.before, (*[]byte)(&j.Body)},
+			err := tx.Scan("claim", []any{&user, &j.Key, &j.Thread, &j.taken, &j.Attempt, &j.fence, &j.before,
+				(*[]byte)(&j.Body)},
 				k.Name, r.cfg.Owner, database.Micros(r.cfg.Now()))
 			if errors.Is(err, store.ErrNotFound) {
 				return nil
@@ -244,7 +247,8 @@ func (r *Runner) try(
 	stop, under context.Context, k Kind, j Job, run func(context.Context) (func(Tx) error, error),
 ) (write func(Tx) error, err error) {
 	if j.Attempt > k.Tries && k.Every == 0 { // the tries before were counted, and none of them came to its end
-		return nil, fmt.Errorf("the process ended while it was done, %d times at most; the last error before: %s", k.Tries, cmp.Or(j.before, "none"))
+		return nil, fmt.Errorf("the process ended while it was done, %d times at most; the last error before: %s",
+			k.Tries, cmp.Or(j.before, "none"))
 	}
 	ctx, cancel := context.WithTimeoutCause(under, k.Timeout, fmt.Errorf("it took longer than %v", k.Timeout))
 	defer cancel()

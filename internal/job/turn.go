@@ -70,7 +70,8 @@ func (r *Runner) outcome(j Job, outcome string, err error) string {
 		return gone
 	}
 	if err != nil {
-		r.cfg.Log.Warn("what became of a job could not be written; it is done again", "kind", j.Kind, "key", j.Key, "error", err)
+		r.cfg.Log.Warn("what became of a job could not be written; it is done again", "kind", j.Kind, "key", j.Key,
+			"error", err)
 	}
 	return outcome
 }
@@ -93,7 +94,8 @@ func (r *Runner) fail(stop context.Context, k Kind, j Job, why error) string {
 	} else {
 		log.Warn("a job failed and is tried again", "error", why, "next", next)
 	}
-	return r.outcome(j, outcome, r.change(stop, j, "fail", next, excerpt.Clip(database.Plain(why.Error()), maxError), last))
+	return r.outcome(j, outcome, r.change(stop, j, "fail", next, excerpt.Clip(database.Plain(why.Error()), maxError),
+		last))
 }
 
 // finish is the end of a job in the transaction of its effect: the row goes, unless there is another turn.
@@ -117,7 +119,8 @@ func (r *Runner) finish(x database.Joint, k Kind, j Job, write func(Tx) error) e
 // change gives a job back by a statement, to be done at a time, and drops the oldest of too many dead ones.
 func (r *Runner) change(stop context.Context, j Job, statement string, next time.Time, more ...any) error {
 	args := append(r.mine(j), database.Micros(r.cfg.Now()), database.Micros(next))
-	again := func(err error) bool { return !errors.Is(err, errGone) } // else nobody would do the job until this process ends
+	// else nobody would do the job until this process ends
+	again := func(err error) bool { return !errors.Is(err, errGone) }
 	return r.settle(stop, again, func(x database.Joint) error {
 		rows := x.System(Feature().Name)
 		n, err := rows.Exec(statement, append(args, more...)...)
@@ -141,8 +144,8 @@ func outage(err error) bool {
 	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown)
 }
 
-// settle writes what became of a job. After an error that again accepts it tries again, until the process stops: then the next
-// one does the job.
+// settle writes what became of a job. After an error that again accepts it tries again, until the process stops: then
+// the next one does the job.
 func (r *Runner) settle(stop context.Context, again func(error) bool, do func(database.Joint) error) error {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), 10*time.Second)

@@ -11,7 +11,8 @@ import (
 
 // BenchmarkBuild makes the agent of a run, as is done for each.
 func BenchmarkBuild(b *testing.B) {
-	files, err := sandbox.NewFiles([]sandbox.Mount{{Host: b.TempDir(), Path: sandbox.Workspace}}, sandbox.FilesOptions{})
+	files, err := sandbox.NewFiles([]sandbox.Mount{{Host: b.TempDir(), Path: sandbox.Workspace}},
+		sandbox.FilesOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -46,8 +46,8 @@ type Place struct {
 	make func(c *Config) agent.Middleware // nil from it: the run does not have it
 }
 
-// Chain is the ordered list of the middlewares of a run. The first is the outermost around the calls of model and tools;
-// before-hooks run in this order, after-hooks in the reverse one.
+// Chain is the ordered list of the middlewares of a run. The first is the outermost around the calls of model and
+// tools; before-hooks run in this order, after-hooks in the reverse one.
 func Chain(c Config) []agent.Middleware {
 	chain := make([]agent.Middleware, 0, len(places)+len(c.Program.Middlewares)+len(c.Program.Inside))
 	for _, p := range places {
@@ -72,12 +72,14 @@ func Places() []Place { return slices.Clone(places) }
 var places = []Place{
 	{
 		Name: "InputSanitizationMiddleware",
-		For:  "marks where the user's words begin and end, and takes the power out of tags in them that look like the program's own",
+		For: "marks where the user's words begin and end, and takes the power out of tags in them that look like " +
+			"the program's own",
 		Why:  "the outermost: whatever an inner one adds to the request is the program's and stays as it is",
 		make: func(*Config) agent.Middleware { return inputsanitization.New() },
 	}, {
 		Name: "ToolOutputBudgetMiddleware", Config: "tool_output", When: "tool_output.enabled",
-		For:  "puts a result that is too long into a file and shows the model what kind of thing it is, its start and its end",
+		For: "puts a result that is too long into a file and shows the model what kind of thing it is, its start " +
+			"and its end",
 		Why:  "outside of what makes and checks results, so that it has the last word on their length",
 		make: outputBudget,
 	}, {
@@ -104,13 +106,18 @@ var places = []Place{
 		},
 	}, {
 		Name: "DanglingToolCallMiddleware",
-		For:  "makes any history valid for strict providers: answers open calls, drops orphans, puts results behind their calls",
-		Why:  "outside of the model's error handling, so that each try sends the same; what is inside adds only at the end",
+		For: "makes any history valid for strict providers: answers open calls, drops orphans, puts results behind " +
+			"their calls",
+		Why: "outside of the model's error handling, so that each try sends the same; what is inside adds only at " +
+			"the end",
 		make: func(*Config) agent.Middleware { return danglingtoolcall.New() },
 	}, {
-		Name: "LLMErrorHandlingMiddleware", Config: "llm_call, circuit_breaker, models[].fallbacks, models[].rate_limit",
-		For:  "tries failed model calls again, goes on with the next model of the list, has calls take their turn, and answers with an explanation when no model does",
-		Why:  "around all that prepares the request, so that each try, and each model that is asked, has it prepared anew",
+		Name:   "LLMErrorHandlingMiddleware",
+		Config: "llm_call, circuit_breaker, models[].fallbacks, models[].rate_limit",
+		For: "tries failed model calls again, goes on with the next model of the list, has calls take their turn, " +
+			"and answers with an explanation when no model does",
+		Why: "around all that prepares the request, so that each try, and each model that is asked, has it prepared " +
+			"anew",
 		make: func(c *Config) agent.Middleware { return llmerror.New(c.calls()) },
 	}, {
 		Name: authorizationName, Config: "authorization", When: "authorization.enabled",
@@ -119,12 +126,14 @@ var places = []Place{
 		make: authorization,
 	}, {
 		Name: "GuardrailMiddleware", Config: "guardrails", When: "guardrails.enabled",
-		For:  "allows, denies, or asks a person who has not approved such calls before, by rules on tool, arguments and the trust of what the model has read",
+		For: "allows, denies, or asks a person who has not approved such calls before, by rules on tool, arguments " +
+			"and the trust of what the model has read",
 		Why:  "a denied call is neither audited nor run",
 		make: explicitRules,
 	}, {
 		Name: "SandboxAuditMiddleware",
-		For:  "reads each bash command with a shell's parser, keeps a record of the verdict, and refuses what only does harm",
+		For: "reads each bash command with a shell's parser, keeps a record of the verdict, and refuses what only " +
+			"does harm",
 		Why:  "sees the command as it was approved",
 		make: func(c *Config) agent.Middleware { return sandboxaudit.New(sandboxaudit.Config{Log: c.Log}) },
 	}, {
@@ -132,11 +141,13 @@ var places = []Place{
 		For: "keeps the model from changing a file whose present content it does not know",
 		Why: "checks right before the tool runs, and marks what the tool has read or written",
 		make: func(c *Config) agent.Middleware {
-			return having(c.Settings.ReadBeforeWrite.Enabled, readbeforewrite.New(readbeforewrite.Config{Files: c.files()}))
+			return having(c.Settings.ReadBeforeWrite.Enabled,
+				readbeforewrite.New(readbeforewrite.Config{Files: c.files()}))
 		},
 	}, {
 		Name: "ToolProgressMiddleware", Config: "tool_progress", When: "tool_progress.enabled",
-		For:  "notices a tool that keeps failing or brings the same again, says so, and blocks it when nothing can help",
+		For: "notices a tool that keeps failing or brings the same again, says so, and blocks it when nothing can " +
+			"help",
 		Why:  "outside of the tools' error handling, whose judgement of a result it counts",
 		make: toolProgress,
 	}, {
@@ -156,12 +167,14 @@ var places = []Place{
 		},
 	}, {
 		Name: "DynamicContextMiddleware",
-		For:  "tells the model the date, once at the start and once on each new day, and which packages the sandbox's Python has",
+		For: "tells the model the date, once at the start and once on each new day, and which packages the " +
+			"sandbox's Python has",
 		Why:  "after the uploads: what it tells comes behind the finished message",
 		make: changing,
 	}, {
 		Name: "SkillActivationMiddleware", Config: "skills", When: "skills are switched on",
-		For:  "tells the model which skills there are, when the thread begins and when that has changed, and gives it the text of the one that a message names with a slash",
+		For: "tells the model which skills there are, when the thread begins and when that has changed, and gives " +
+			"it the text of the one that a message names with a slash",
 		Why:  "behind the date, so that the user's message stays the first of its turn",
 		make: taught,
 	}, {
@@ -173,31 +186,37 @@ var places = []Place{
 		},
 	}, {
 		Name: "DurableContextMiddleware",
-		For:  "remembers the tasks given away and the skills read, and shows the model the conversation as the last compaction left it",
-		Why:  "before the summarization, which freezes what is remembered",
+		For: "remembers the tasks given away and the skills read, and shows the model the conversation as the last " +
+			"compaction left it",
+		Why: "before the summarization, which freezes what is remembered",
 		make: func(c *Config) agent.Middleware {
 			return durablecontext.New(durablecontext.Config{ReadTools: c.Settings.Summarization.SkillFileReadTool})
 		},
 	}, {
 		Name: "SkillSecretsMiddleware", When: "skills are switched on",
-		For: "gives commands the secrets that the skills in use declare and the request has brought, says which are missing, and takes the values out of what tools bring",
-		Why: "behind the row above, which knows the skills that were read, and inside the tools' error handling, so that no error has a value either",
+		For: "gives commands the secrets that the skills in use declare and the request has brought, says which are " +
+			"missing, and takes the values out of what tools bring",
+		Why: "behind the row above, which knows the skills that were read, and inside the tools' error handling, so " +
+			"that no error has a value either",
 		make: func(c *Config) agent.Middleware {
 			return having(c.Secrets != nil, c.Secrets)
 		},
 	}, {
 		Name: "BackgroundTasksMiddleware", Config: "subagents", When: "subagent_enabled",
-		For:  "has an answer that would end the run wait for the tasks in the background first",
-		Why:  "after-hooks run backwards: it sees the answer as the guards below have left it, and the tasks as the durable context knows them",
+		For: "has an answer that would end the run wait for the tasks in the background first",
+		Why: "after-hooks run backwards: it sees the answer as the guards below have left it, and the tasks as the " +
+			"durable context knows them",
 		make: func(c *Config) agent.Middleware { return having(c.Options.Subagents, backgroundtasks.New()) },
 	}, {
 		Name: "DeerFlowSummarizationMiddleware", Config: "summarization",
-		For:  "compacts a conversation that grows too long, and sends nothing that the model's window cannot take",
-		Why:  "after everything that adds to the conversation before a call, and inside the model's error handling, to which it reports what does not fit",
+		For: "compacts a conversation that grows too long, and sends nothing that the model's window cannot take",
+		Why: "after everything that adds to the conversation before a call, and inside the model's error handling, " +
+			"to which it reports what does not fit",
 		make: summary,
 	}, {
 		Name: "TodoMiddleware", Lead: true, When: "is_plan_mode",
-		For:  "gives the model a plan to keep (write_todos), and reminds it of the plan when it is out of sight or left unfinished",
+		For: "gives the model a plan to keep (write_todos), and reminds it of the plan when it is out of sight or " +
+			"left unfinished",
 		Why:  "behind the summarization, which decides what is in sight",
 		make: plan,
 	}, {
@@ -207,13 +226,16 @@ var places = []Place{
 		make: func(c *Config) agent.Middleware { return having(c.Settings.TokenUsage.Enabled, tokenusage.New()) },
 	}, {
 		Name: "TitleMiddleware", Lead: true, Config: "title", When: "title.enabled",
-		For:  "names the thread, at once by the user's first words, then beside the work by a model if one is configured",
+		For: "names the thread, at once by the user's first words, then beside the work by a model if one is " +
+			"configured",
 		Why:  "touches nothing that others look at",
 		make: threadTitle,
 	}, {
 		Name: "MemoryMiddleware", Lead: true, Config: "memory", When: "memory.enabled, memory.injection_enabled",
-		For:  "tells the model what is remembered of the user, when the thread begins, when that has changed, and when it is out of sight",
-		Why:  "behind the date, so that the user's message stays the first of its turn, and behind the compaction, which decides what is in sight",
+		For: "tells the model what is remembered of the user, when the thread begins, when that has changed, and " +
+			"when it is out of sight",
+		Why: "behind the date, so that the user's message stays the first of its turn, and behind the compaction, " +
+			"which decides what is in sight",
 		make: remembered,
 	}, {
 		Name: "ViewImageMiddleware", When: "the model has vision",
@@ -222,10 +244,12 @@ var places = []Place{
 		make: images,
 	},
 	{Name: "McpRoutingMiddleware", For: "promotes the deferred tools that the user's words call for", Later: "MCP"},
-	{Name: "DeferredToolFilterMiddleware", For: "keeps deferred tools out of the request until they are asked for", Later: "MCP"},
+	{Name: "DeferredToolFilterMiddleware", For: "keeps deferred tools out of the request until they are asked for",
+		Later: "MCP"},
 	{
 		Name: "SystemMessageCoalescingMiddleware",
-		For:  "sends system messages that others have put into the request in their places, as the providers take them, so that the system prompt never changes",
+		For: "sends system messages that others have put into the request in their places, as the providers take " +
+			"them, so that the system prompt never changes",
 		Why:  "behind all that adds messages to the request",
 		make: func(*Config) agent.Middleware { return systemmessages.New() },
 	}, {

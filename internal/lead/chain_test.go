@@ -37,80 +37,103 @@ func endings() []ending {
 	look := calls("look", "{}")
 	return []ending{
 		{
-			name: "loop", answers: script(look), sum: says("I looked in vain"), reason: "loop_capped", says: "in vain", calls: 6, ran: 5,
+			name: "loop", answers: script(look), sum: says("I looked in vain"), reason: "loop_capped", says: "in vain",
+			calls: 6, ran: 5,
 		}, {
-			name: "loop, and the last answer is blank", answers: script(look), sum: says(""), reason: "loop_capped", says: "limit", calls: 6, ran: 5,
+			name: "loop, and the last answer is blank", answers: script(look), sum: says(""), reason: "loop_capped",
+			says: "limit", calls: 6, ran: 5,
 		}, {
-			name: "loop, and the last answer calls again", answers: script(look), sum: look, reason: "loop_capped", says: "limit", calls: 6, ran: 5,
+			name: "loop, and the last answer calls again", answers: script(look), sum: look, reason: "loop_capped",
+			says: "limit", calls: 6, ran: 5,
 		}, {
-			name: "loop, and the model is down for the last answer", answers: script(look), sum: down(), reason: "loop_capped", says: "could not be reached", calls: 8, ran: 5,
+			name: "loop, and the model is down for the last answer", answers: script(look), sum: down(),
+			reason: "loop_capped", says: "could not be reached", calls: 8, ran: 5,
 		}, {
-			name: "tokens", answers: counting(400), sum: says("two counted"), reason: "token_capped", says: "two", calls: 4,
-			set: func(th *thread) { th.cfg.Settings.TokenBudget.MaxTokens = 1000 },
+			name: "tokens", answers: counting(400), sum: says("two counted"), reason: "token_capped", says: "two",
+			calls: 4, set: func(th *thread) { th.cfg.Settings.TokenBudget.MaxTokens = 1000 },
 		}, {
-			name: "money", answers: counting(1_000_000), sum: says("two counted"), reason: "token_capped", says: "two", calls: 4,
-			set: func(th *thread) { th.cfg.Settings.TokenBudget.MaxCost = 2.5 },
+			name: "money", answers: counting(1_000_000), sum: says("two counted"), reason: "token_capped", says: "two",
+			calls: 4, set: func(th *thread) { th.cfg.Settings.TokenBudget.MaxCost = 2.5 },
 		}, {
-			name: "money, by a model that is not configured", answers: counting(1_000_000), sum: says("two counted"), reason: "token_capped", says: "two", calls: 4,
+			name: "money, by a model that is not configured", answers: counting(1_000_000), sum: says("two counted"),
+			reason: "token_capped", says: "two", calls: 4,
 			set: func(th *thread) { th.cfg.Settings.Models, th.cfg.Settings.TokenBudget.MaxCost = nil, 2.5 },
 		}, {
-			name: "tokens, with calls side by side", sum: says("nothing done"), reason: "token_capped", says: "nothing", calls: 2,
-			answers: script(calls("look", "{}", "count", "{}", "write_file", `{"description":"d","path":"/mnt/user-data/workspace/a","content":"a"}`).costs(2000, 1)),
-			set:     func(th *thread) { th.cfg.Settings.TokenBudget.MaxTokens = 1000 },
+			name: "tokens, with calls side by side", sum: says("nothing done"), reason: "token_capped", says: "nothing",
+			calls: 2,
+			answers: script(calls("look", "{}", "count", "{}", "write_file",
+				`{"description":"d","path":"/mnt/user-data/workspace/a","content":"a"}`).costs(2000, 1)),
+			set: func(th *thread) { th.cfg.Settings.TokenBudget.MaxTokens = 1000 },
 		}, {
-			name: "sub-agents", answers: script(calls("task", `{"x":"one"}`)), sum: says("one task is done"), reason: "subagent_limit_capped", says: "one task", calls: 5,
+			name: "sub-agents", answers: script(calls("task", `{"x":"one"}`)), sum: says("one task is done"),
+			reason: "subagent_limit_capped", says: "one task", calls: 5,
 			set: func(th *thread) { th.cfg.Options.MaxTotalSubagents = 1 },
 		}, {
-			name: "steps, before the tools", answers: counting(1), sum: says("so far so good"), reason: "turn_capped", says: "so far", calls: 4,
-			set: func(th *thread) { th.max = 5 },
+			name: "steps, before the tools", answers: counting(1), sum: says("so far so good"), reason: "turn_capped",
+			says: "so far", calls: 4, set: func(th *thread) { th.max = 5 },
 		}, {
-			name: "steps, before the model", answers: counting(1), sum: says("so far so good"), reason: "turn_capped", says: "so far", calls: 4,
-			set: func(th *thread) { th.max = 6 },
+			name: "steps, before the model", answers: counting(1), sum: says("so far so good"), reason: "turn_capped",
+			says: "so far", calls: 4, set: func(th *thread) { th.max = 6 },
 		}, {
-			name: "the same invalid call for ever", answers: script(calls("look", "not JSON")), sum: says("it does not work"), reason: "loop_capped", says: "not work", calls: 6,
+			name: "the same invalid call for ever", answers: script(calls("look", "not JSON")),
+			sum: says("it does not work"), reason: "loop_capped", says: "not work", calls: 6,
 		}, {
-			name: "other invalid calls for ever", sum: says("it does not work"), reason: "loop_capped", says: "not work", calls: 60,
+			name: "other invalid calls for ever", sum: says("it does not work"), reason: "loop_capped",
+			says: "not work", calls: 60,
 			answers: func(n int, _ *model.Request) reply { return calls("look", fmt.Sprint("not JSON ", n)) },
 		}, {
-			name: "calls of tools that are not there", sum: says("it does not work"), reason: "loop_capped", says: "not work", calls: 60,
+			name: "calls of tools that are not there", sum: says("it does not work"), reason: "loop_capped",
+			says: "not work", calls: 60,
 			answers: func(n int, _ *model.Request) reply { return calls(fmt.Sprint("fly", n), "{}") },
 		}, {
-			name: "calls without a name", answers: script(calls("", "{}")), sum: says("it does not work"), reason: "loop_capped", says: "not work", calls: 6,
+			name: "calls without a name", answers: script(calls("", "{}")), sum: says("it does not work"),
+			reason: "loop_capped", says: "not work", calls: 6,
 		}, {
-			name: "cut arguments for ever", sum: says("it is too long"), reason: "loop_capped", says: "too long", calls: 6,
-			answers: script(calls("look", `{"x":"cut he`).ends("length")),
+			name: "cut arguments for ever", sum: says("it is too long"), reason: "loop_capped", says: "too long",
+			calls: 6, answers: script(calls("look", `{"x":"cut he`).ends("length")),
 		}, {
-			name: "cut arguments that look whole", sum: says("it is too long"), reason: "loop_capped", says: "too long", calls: 6,
-			answers: script(calls("look", "").ends("length")),
+			name: "cut arguments that look whole", sum: says("it is too long"), reason: "loop_capped", says: "too long",
+			calls: 6, answers: script(calls("look", "").ends("length")),
 		}, {
-			name: "cut arguments, then words", answers: script(calls("look", `{"x":"cut he`).ends("length"), says("all is said")), says: "all is said", calls: 2,
+			name: "cut arguments, then words", answers: script(calls("look", `{"x":"cut he`).ends("length"),
+				says("all is said")), says: "all is said", calls: 2,
 		}, {
-			name: "blank twice after a tool", answers: script(look, says(""), says(" \n")), says: "gave no answer", calls: 3, ran: 1,
+			name: "blank twice after a tool", answers: script(look, says(""), says(" \n")), says: "gave no answer",
+			calls: 3, ran: 1,
 		}, {
 			name: "blank twice without a tool", answers: script(says("")), says: "gave no answer", calls: 2,
 		}, {
-			name: "thoughts alone, cut", answers: script(reply{chunks: []message.Chunk{{Reasoning: "hm"}, {FinishReason: "length"}}}), says: "gave no answer", calls: 2,
+			name:    "thoughts alone, cut",
+			answers: script(reply{chunks: []message.Chunk{{Reasoning: "hm"}, {FinishReason: "length"}}}),
+			says:    "gave no answer", calls: 2,
 		}, {
 			name: "blank once", answers: script(says(""), says("there I am")), says: "there I am", calls: 2,
 		}, {
-			name: "cut words", answers: script(says("half of the").ends("length")), reason: "model_length_capped", says: "half of the", calls: 1,
+			name: "cut words", answers: script(says("half of the").ends("length")), reason: "model_length_capped",
+			says: "half of the", calls: 1,
 		}, {
-			name: "content filter with calls", answers: script(calls("look", "{}").ends("content_filter")), reason: "safety_capped", says: "safety", calls: 1,
+			name: "content filter with calls", answers: script(calls("look", "{}").ends("content_filter")),
+			reason: "safety_capped", says: "safety", calls: 1,
 		}, {
-			name: "content filter without words", answers: script(says("").ends("content_filter")), reason: "safety_capped", says: "safety", calls: 1,
+			name: "content filter without words", answers: script(says("").ends("content_filter")),
+			reason: "safety_capped", says: "safety", calls: 1,
 		}, {
 			name: "model down", answers: script(down()), says: "could not be reached", calls: 3,
 		}, {
-			name: "model down after a tool", answers: script(look, down()), says: "could not be reached", calls: 4, ran: 1,
+			name: "model down after a tool", answers: script(look, down()), says: "could not be reached", calls: 4,
+			ran: 1,
 		}, {
-			name: "blocked tool", answers: script(calls("broken", "{}")), sum: says("no permission"), reason: "loop_capped", says: "permission", calls: 12,
+			name: "blocked tool", answers: script(calls("broken", "{}")), sum: says("no permission"),
+			reason: "loop_capped", says: "permission", calls: 12,
 		}, {
-			name: "blocked tool, then words", answers: script(calls("broken", "{}"), calls("broken", "{}"), says("no permission")), says: "permission", calls: 3,
+			name: "blocked tool, then words", answers: script(calls("broken", "{}"), calls("broken", "{}"),
+				says("no permission")), says: "permission", calls: 3,
 		}, {
-			name: "denied tool", answers: script(calls("forbidden", "{}")), sum: says("it is forbidden"), reason: "loop_capped", says: "forbidden", calls: 6,
+			name: "denied tool", answers: script(calls("forbidden", "{}")), sum: says("it is forbidden"),
+			reason: "loop_capped", says: "forbidden", calls: 6,
 		}, {
-			name: "steps, with a loop at the same time", answers: script(look), sum: says("enough"), reason: "turn_capped", says: "enough", calls: 6, ran: 4,
-			set: func(th *thread) { th.max = 9 },
+			name: "steps, with a loop at the same time", answers: script(look), sum: says("enough"),
+			reason: "turn_capped", says: "enough", calls: 6, ran: 4, set: func(th *thread) { th.max = 9 },
 		},
 	}
 }
@@ -147,8 +170,8 @@ func runEnding(t *testing.T, e ending) (*thread, *hand, []message.Message) {
 	return th, look, msgs
 }
 
-// TestAlwaysAnAnswer: whatever stops a run, the user gets words that say where it stands, clients the reason, and the model
-// at most one more call, without tools.
+// TestAlwaysAnAnswer: whatever stops a run, the user gets words that say where it stands, clients the reason, and the
+// model at most one more call, without tools.
 func TestAlwaysAnAnswer(t *testing.T) {
 	for _, e := range endings() {
 		t.Run(e.name, func(t *testing.T) {
@@ -176,8 +199,8 @@ func TestAlwaysAnAnswer(t *testing.T) {
 	}
 }
 
-// TestTheTurnAfterAnInterventionIsSound: what a stop leaves behind is taken by every provider, and the next turn goes on
-// where the last one ended.
+// TestTheTurnAfterAnInterventionIsSound: what a stop leaves behind is taken by every provider, and the next turn goes
+// on where the last one ended.
 func TestTheTurnAfterAnInterventionIsSound(t *testing.T) {
 	for _, e := range endings() {
 		t.Run(e.name, func(t *testing.T) {
@@ -204,8 +227,8 @@ func TestTheTurnAfterAnInterventionIsSound(t *testing.T) {
 	}
 }
 
-// TestACancelDuringOpenCallsLeavesASoundThread: the finished call keeps its result, the other is answered as cancelled, and
-// the next turn can go on.
+// TestACancelDuringOpenCallsLeavesASoundThread: the finished call keeps its result, the other is answered as cancelled,
+// and the next turn can go on.
 func TestACancelDuringOpenCallsLeavesASoundThread(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	quick := make(chan struct{})

@@ -18,8 +18,8 @@ type nowhere struct{ sandbox.Space }
 
 func (nowhere) Files() *sandbox.Files { return nil }
 
-// Check tells before there is any run whether what a program brings along fits to the agent's own: no two of one name, a hook
-// in every middleware, no channel that clashes; and that there is what it leaves out.
+// Check tells before there is any run whether what a program brings along fits to the agent's own: no two of one name,
+// a hook in every middleware, no channel that clashes; and that there is what it leaves out.
 func Check(settings *config.Config, own Program) error {
 	if err := checkWithout(own.Without); err != nil {
 		return err
@@ -47,7 +47,8 @@ func Check(settings *config.Config, own Program) error {
 		}
 		taken[name] = true
 	}
-	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own.Tools, Channels: threadstate.Channels()}, chain...)
+	_, err = agent.New(agent.Config{Model: struct{ model.ChatModel }{}, Tools: own.Tools,
+		Channels: threadstate.Channels()}, chain...)
 	if err != nil {
 		return fmt.Errorf("own tools and middlewares: %w", err)
 	}
@@ -64,7 +65,8 @@ func checkWithout(names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("leave out middleware %q: there is none of this name; there are %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("leave out middleware %q: there is none of this name; there are %s", name,
+				strings.Join(known, ", "))
 		}
 	}
 	return nil

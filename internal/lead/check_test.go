@@ -29,9 +29,10 @@ type hookless struct{}
 func (hookless) Name() string { return "HooklessMiddleware" }
 
 func named(name string) tool.Tool {
-	return tool.MustNew(tool.Spec{Name: name, Description: "Does it."}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
-		return tool.Text("done"), nil
-	})
+	return tool.MustNew(tool.Spec{Name: name, Description: "Does it."},
+		func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+			return tool.Text("done"), nil
+		})
 }
 
 func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
@@ -42,25 +43,32 @@ func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
 		without     []string
 		want        string // of the error; empty for none
 	}{
-		{"fits", []tool.Tool{named("weather")}, []agent.Middleware{brought{name: "AMiddleware"}, brought{name: "BMiddleware"}}, nil, ""},
-		{"in the place of another", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, []string{"TitleMiddleware"}, ""},
+		{"fits", []tool.Tool{named("weather")},
+			[]agent.Middleware{brought{name: "AMiddleware"}, brought{name: "BMiddleware"}}, nil, ""},
+		{"in the place of another", nil, []agent.Middleware{brought{name: "TitleMiddleware"}},
+			[]string{"TitleMiddleware"}, ""},
 		{"without the tool of one", []tool.Tool{named("write_todos")}, nil, []string{"TodoMiddleware"}, ""},
-		{"without one that is not there", nil, nil, []string{"TitelMiddleware"}, `"TitelMiddleware": there is none of this name; there are InputSanitizationMiddleware, `},
-		{"without one that is not built", nil, nil, []string{"McpRoutingMiddleware"}, `"McpRoutingMiddleware": there is none of this name`},
+		{"without one that is not there", nil, nil, []string{"TitelMiddleware"},
+			`"TitelMiddleware": there is none of this name; there are InputSanitizationMiddleware, `},
+		{"without one that is not built", nil, nil, []string{"McpRoutingMiddleware"},
+			`"McpRoutingMiddleware": there is none of this name`},
 		{"without their own place", nil, nil, []string{"(your own)"}, "there is none of this name"},
 		{"a tool of every agent", []tool.Tool{named("bash")}, nil, nil, `"bash": the name is taken`},
 		{"a tool of a middleware", []tool.Tool{named("write_todos")}, nil, nil, `"write_todos": the name is taken`},
 		{"a tool of some agents", []tool.Tool{named("view_image")}, nil, nil, `"view_image": the name is taken`},
 		{"two tools of one name", []tool.Tool{named("x"), named("x")}, nil, nil, `"x": the name is taken`},
-		{"a middleware of the chain", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, nil, `"TitleMiddleware" is empty, taken`},
+		{"a middleware of the chain", nil, []agent.Middleware{brought{name: "TitleMiddleware"}}, nil,
+			`"TitleMiddleware" is empty, taken`},
 		{"no hook", nil, []agent.Middleware{hookless{}}, nil, "implements no hook"},
 		{
 			"a channel of the chain", nil,
-			[]agent.Middleware{brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("title")}}}, nil, `"title"`,
+			[]agent.Middleware{brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("title")}}}, nil,
+			`"title"`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := lead.Check(config.Default(), lead.Program{Tools: c.tools, Middlewares: c.middlewares, Without: c.without})
+			err := lead.Check(config.Default(), lead.Program{Tools: c.tools, Middlewares: c.middlewares,
+				Without: c.without})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -69,7 +77,8 @@ func TestWhatAProgramBringsAlongIsCheckedBeforeAnyRun(t *testing.T) {
 }
 
 func TestTheSchemaHasTheChannelsOfOwnMiddlewares(t *testing.T) {
-	schema, err := lead.Schema(config.Default(), brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("visits")}})
+	schema, err := lead.Schema(config.Default(),
+		brought{"AMiddleware", []state.AnyChannel{state.LastValue[int]("visits")}})
 	if err != nil {
 		t.Fatal(err)
 	}

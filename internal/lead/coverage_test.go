@@ -16,8 +16,9 @@ import (
 type fact struct {
 	n    int // its number in the list that it comes from; 0 if it has none
 	what string
-	// tests are those that show it, as "package.TestName"; a package without a slash is a middleware's if there is one of that name. Without
-	// tests, later names the system that it comes with, or elsewhere says why nothing is to be shown.
+	// tests are those that show it, as "package.TestName"; a package without a slash is a middleware's if there is one
+	// of that name. Without tests, later names the system that it comes with, or elsewhere says why nothing is to be
+	// shown.
 	tests            []string
 	later, elsewhere string
 }
@@ -97,7 +98,8 @@ func testsOf(t *testing.T, dir string) map[string]bool {
 			t.Fatal(err)
 		}
 		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(f.Name.Name, "Fuzz")) {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil &&
+				(strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(f.Name.Name, "Fuzz")) {
 				names[f.Name.Name] = true
 			}
 		}

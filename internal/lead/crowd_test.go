@@ -104,8 +104,8 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// TestTwoHundredRunsOnOneKey: they all finish, in their turn. A server whose limits are those of the configuration refuses
-// none of their calls; one that allows less, since others use the key too, makes none of them fail.
+// TestTwoHundredRunsOnOneKey: they all finish, in their turn. A server whose limits are those of the configuration
+// refuses none of their calls; one that allows less, since others use the key too, makes none of them fail.
 func TestTwoHundredRunsOnOneKey(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -139,18 +139,21 @@ func (s *crowded) visit(t *testing.T, n int) (queued int) {
 		server.Close()
 		serving.Wait()
 	}()
-	entry := config.Model{Name: "a", BaseURL: "http://vendor.test/v1", Key: "k", RateLimit: config.RateLimit{RequestsPerMinute: 60, TokensPerMinute: 100_000, Concurrent: 8}}
+	entry := config.Model{Name: "a", BaseURL: "http://vendor.test/v1", Key: "k",
+		RateLimit: config.RateLimit{RequestsPerMinute: 60, TokensPerMinute: 100_000, Concurrent: 8}}
 	cfg := config.Default()
 	cfg.Models = []config.Model{entry}
 	guard := lead.NewModelGuards(cfg, nil).Of(entry)
-	m := openai.New(openai.Config{BaseURL: entry.BaseURL, APIKey: "k", Model: "m", Client: &http.Client{Transport: transport}})
+	m := openai.New(openai.Config{BaseURL: entry.BaseURL, APIKey: "k", Model: "m",
+		Client: &http.Client{Transport: transport}})
 	place := newThread(t, nil).cfg.Thread.Space
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for i := range n {
 		a, err := lead.Build(lead.Config{
-			Settings: cfg, Models: lead.Models{Main: lead.Candidate{Model: m, Entry: entry, Guard: guard}}, Choice: agents.Choice{Model: entry},
-			Thread: lead.Thread{Space: place}, Sandbox: lead.Sandbox{Off: "no sandbox"},
+			Settings: cfg, Models: lead.Models{Main: lead.Candidate{Model: m, Entry: entry, Guard: guard}},
+			Choice: agents.Choice{Model: entry}, Thread: lead.Thread{Space: place},
+			Sandbox: lead.Sandbox{Off: "no sandbox"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +162,8 @@ func (s *crowded) visit(t *testing.T, n int) (queued int) {
 			in := message.New(message.Human, "go")
 			in.ID = "in"
 			told := 0
-			rt := &agent.Runtime{ThreadID: fmt.Sprint("t", i), RunID: fmt.Sprint("r", i), UserID: "u", Input: agent.Messages.Append(in)}
+			rt := &agent.Runtime{ThreadID: fmt.Sprint("t", i), RunID: fmt.Sprint("r", i), UserID: "u",
+				Input: agent.Messages.Append(in)}
 			rt.Emit = func(_ string, d event.Data) {
 				if c, ok := d.(event.Custom); ok && strings.Contains(string(c.Value), `"llm_queued"`) {
 					told++

@@ -40,8 +40,8 @@ func (d delegate) named(call *tool.Call) []string {
 	return d.of.Secrets.Named(call.State)
 }
 
-// Start implements [subagents.Delegate]. A task that an earlier run of the thread has given, and that has stopped to ask
-// a person, goes on with the answer, or asks again as long as there is none.
+// Start implements [subagents.Delegate]. A task that an earlier run of the thread has given, and that has stopped to
+// ask a person, goes on with the answer, or asks again as long as there is none.
 func (d delegate) Start(ctx context.Context, o subagents.Order) (subagents.Task, error) {
 	model := o.Kind.Model
 	if model == "" {
@@ -56,8 +56,9 @@ func (d delegate) Start(ctx context.Context, o subagents.Order) (subagents.Task,
 	}
 	child, err := d.below.Start(ctx, o.Key, runs.Request{
 		Input: []message.Message{message.New(message.Human, o.Prompt)}, Model: model, MaxSteps: o.Kind.MaxTurns,
-		Task: &runs.Task{Kind: o.Kind.Name, Call: o.Call.ID, Description: o.Description, Outside: guardrail.Untrusted.Get(o.Call.State),
-			Named: d.named(o.Call)},
+		Task: &runs.Task{Kind: o.Kind.Name, Call: o.Call.ID, Description: o.Description,
+			Outside: guardrail.Untrusted.Get(o.Call.State),
+			Named:   d.named(o.Call)},
 	})
 	if err != nil {
 		return nil, err
@@ -216,7 +217,8 @@ func (t *given) Watch(ctx context.Context, said func(message.Message)) (subagent
 	}
 	run := out.Run
 	end := subagents.End{Outcome: subagents.OutcomeOf(
-		event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason}, subagents.Answer(agent.Messages.Get(out.State)))}
+		event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason},
+		subagents.Answer(agent.Messages.Get(out.State)))}
 	end.Model, end.Usage = t.model, out.Usage
 	for _, q := range out.Questions {
 		end.Questions = append(end.Questions, tool.Question{ID: q.InterruptID, Value: asked(q.Value, t.Namespace())})
@@ -227,14 +229,16 @@ func (t *given) Watch(ctx context.Context, said func(message.Message)) (subagent
 	return end, nil
 }
 
-// asked is a question of a sub-agent, with the path to it. One that it hands on from below itself has a longer path already.
+// asked is a question of a sub-agent, with the path to it. One that it hands on from below itself has a longer path
+// already.
 func asked(question json.RawMessage, namespace []string) json.RawMessage {
 	members, ok := rawjson.Members(question)
 	if !ok {
 		return question
 	}
 	var deeper []string
-	if json.Unmarshal(members["namespace"], &deeper) == nil && len(deeper) > len(namespace) && slices.Equal(deeper[:len(namespace)], namespace) {
+	if json.Unmarshal(members["namespace"], &deeper) == nil && len(deeper) > len(namespace) &&
+		slices.Equal(deeper[:len(namespace)], namespace) {
 		return question
 	}
 	path, err := json.Marshal(namespace)

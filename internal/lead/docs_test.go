@@ -68,7 +68,8 @@ func TestTheDocumentationIsThatOfTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(page, string(have)); d != "" {
-		t.Errorf("%s is not what the code says; write it anew with: go test ./internal/lead -update (-code +page)\n%s", path, d)
+		t.Errorf("%s is not what the code says; write it anew with: go test ./internal/lead -update (-code +page)\n%s",
+			path, d)
 	}
 }
 
@@ -174,11 +175,13 @@ func toolNames(m agent.Middleware) string {
 
 // subsets are the shorter descriptions of the chain, each in its own order, by the beginnings of the names of places.
 var subsets = [][]string{
-	{"ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "DeerFlowSummarization", "Todo", "Title", "Memory", "ViewImage", "SubagentLimit", "Clarification"},
-	{"ThreadData", "DeerFlowSummarization", "Todo", "TokenUsage", "Title", "Memory", "ViewImage", "DeferredToolFilter", "SubagentLimit", "LoopDetection", ownPlace, "Clarification"},
+	{"ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "DeerFlowSummarization", "Todo", "Title", "Memory",
+		"ViewImage", "SubagentLimit", "Clarification"},
+	{"ThreadData", "DeerFlowSummarization", "Todo", "TokenUsage", "Title", "Memory", "ViewImage", "DeferredToolFilter",
+		"SubagentLimit", "LoopDetection", ownPlace, "Clarification"},
 	{
-		"ThreadData", "Sandbox", "Uploads", "TokenUsage", "Memory", "Title", "ViewImage", "DanglingToolCall", "DeerFlowSummarization", "Todo", "DeferredToolFilter",
-		"SubagentLimit", "LoopDetection", "Clarification",
+		"ThreadData", "Sandbox", "Uploads", "TokenUsage", "Memory", "Title", "ViewImage", "DanglingToolCall",
+		"DeerFlowSummarization", "Todo", "DeferredToolFilter", "SubagentLimit", "LoopDetection", "Clarification",
 	},
 }
 
@@ -221,7 +224,8 @@ func keyTable(t *testing.T) string {
 				continue
 			}
 			for _, k := range keysOf(path, section, "") {
-				rows = append(rows, []string{mdCode(k.name), k.value, k.allowed, strings.TrimSuffix(p.Name, "Middleware")})
+				rows = append(rows, []string{mdCode(k.name), k.value, k.allowed,
+					strings.TrimSuffix(p.Name, "Middleware")})
 			}
 		}
 	}

@@ -23,8 +23,10 @@ const MaxFolderFiles = 50
 func (f Folder) section() string {
 	var b strings.Builder
 	if strings.TrimSpace(f.Instructions) != "" {
-		b.WriteString("\n\n<folder_instructions>\nThe person has put this thread into a folder, whose instructions are:\n" +
-			strings.ReplaceAll(f.Instructions, "</folder_instructions", "< /folder_instructions") + "\n</folder_instructions>")
+		b.WriteString("\n\n<folder_instructions>\nThe person has put this thread into a folder, whose instructions " +
+			"are:\n" +
+			strings.ReplaceAll(f.Instructions, "</folder_instructions", "< /folder_instructions") +
+			"\n</folder_instructions>")
 	}
 	if len(f.Files) == 0 {
 		return b.String()

@@ -39,7 +39,8 @@ func asSubagent(t *testing.T, name string) lead.Config {
 	return c
 }
 
-// TestWhatASubagentHas: the tools of its kind, from wherever they come, and nothing of what is the person's and the agent's.
+// TestWhatASubagentHas: the tools of its kind, from wherever they come, and nothing of what is the person's and the
+// agent's.
 func TestWhatASubagentHas(t *testing.T) {
 	offered := func(name string) (list []string, system string) {
 		req := request(t, asSubagent(t, name))
@@ -49,7 +50,8 @@ func TestWhatASubagentHas(t *testing.T) {
 		return list, req.System
 	}
 	lead, system := offered("")
-	for _, want := range []string{"task", "ask_clarification", "present_files", "write_todos", "mine", "setup_agent", "other"} {
+	for _, want := range []string{"task", "ask_clarification", "present_files", "write_todos", "mine", "setup_agent",
+		"other"} {
 		if !slices.Contains(lead, want) {
 			t.Errorf("the lead agent has no %s: %q", want, lead)
 		}
@@ -63,38 +65,47 @@ func TestWhatASubagentHas(t *testing.T) {
 			t.Errorf("a sub-agent has no %s: %q", has, general)
 		}
 	}
-	for _, not := range []string{"ask_clarification", "present_files", "list_uploaded_files", "write_todos", "setup_agent"} {
+	for _, not := range []string{"ask_clarification", "present_files", "list_uploaded_files", "write_todos",
+		"setup_agent"} {
 		if slices.Contains(general, not) {
 			t.Errorf("a sub-agent has %s", not)
 		}
 	}
-	for _, not := range []string{"riddles", "Ann", "ask_clarification", "present_files", "list_uploaded_files", "<self_update>"} {
+	for _, not := range []string{"riddles", "Ann", "ask_clarification", "present_files", "list_uploaded_files",
+		"<self_update>"} {
 		if strings.Contains(system, not) {
 			t.Errorf("a sub-agent is told of %s", not)
 		}
 	}
-	if !strings.Contains(system, "task that another agent gives you") || !strings.Contains(system, "all that comes back of your work") {
+	if !strings.Contains(system, "task that another agent gives you") ||
+		!strings.Contains(system, "all that comes back of your work") {
 		t.Error("a sub-agent is not told what it is")
 	}
-	if bash, _ := offered(config.BashAgent); !slices.Equal(bash, []string{"ls", "read_file", "str_replace", "write_file", "bash"}) && len(bash) != 5 {
+	if bash, _ := offered(config.BashAgent); !slices.Equal(bash,
+		[]string{"ls", "read_file", "str_replace", "write_file", "bash"}) && len(bash) != 5 {
 		t.Errorf("bash has %q", bash)
 	}
 }
 
-// TestHostile53SubagentsGainNothing is item 53 of the list of hostile inputs: a sub-agent that names tools which who gives the task has
-// not, or which are a person's, has none of them. An agent without commands has no sub-agent with commands.
+// TestHostile53SubagentsGainNothing is item 53 of the list of hostile inputs: a sub-agent that names tools which who
+// gives the task has not, or which are a person's, has none of them. An agent without commands has no sub-agent with
+// commands.
 func TestHostile53SubagentsGainNothing(t *testing.T) {
-	greedy := []string{"bash", "write_file", "read_file", "task", "setup_agent", "update_agent", "ask_clarification", "other", "not_there"}
+	greedy := []string{"bash", "write_file", "read_file", "task", "setup_agent", "update_agent", "ask_clarification",
+		"other", "not_there"}
 	for name, tt := range map[string]struct {
 		groups []string
 		want   []string
 	}{
-		"who has all":         {nil, []string{"bash", "write_file", "read_file", "task", "task_wait", "task_message", "task_stop", "other"}},
-		"who reads alone":     {[]string{"file:read"}, []string{"read_file", "task", "task_wait", "task_message", "task_stop", "other"}},
+		"who has all": {nil, []string{"bash", "write_file", "read_file", "task", "task_wait", "task_message",
+			"task_stop", "other"}},
+		"who reads alone": {[]string{"file:read"}, []string{"read_file", "task", "task_wait", "task_message",
+			"task_stop", "other"}},
 		"who has no tools":    {[]string{}, []string{"task", "task_wait", "task_message", "task_stop", "other"}},
 		"who has other tools": {[]string{"web"}, []string{"task", "task_wait", "task_message", "task_stop", "other"}},
 	} {
-		for _, kind := range []subagents.Kind{{Name: "greedy", Prompt: "p", Tools: greedy}, {Name: config.BashAgent, Prompt: "p", Tools: greedy}} {
+		for _, kind := range []subagents.Kind{{Name: "greedy", Prompt: "p", Tools: greedy},
+			{Name: config.BashAgent, Prompt: "p", Tools: greedy}} {
 			c := asSubagent(t, "")
 			c.Task, c.Choice.ToolGroups = &lead.Task{Kind: kind}, tt.groups
 			var got []string

@@ -38,8 +38,8 @@ type reply struct {
 	err    error
 }
 
-// bot is a model that answers as it is told and keeps what it was sent. n counts the requests from 0; the request without
-// tools is answered by last.
+// bot is a model that answers as it is told and keeps what it was sent. n counts the requests from 0; the request
+// without tools is answered by last.
 type bot struct {
 	answer func(n int, req *model.Request) reply
 	last   reply
@@ -84,11 +84,13 @@ func says(text string) reply {
 	return reply{chunks: []message.Chunk{{Text: text}, {FinishReason: "stop", Usage: used(20, 2)}}}
 }
 
-// calls is an answer that calls tools: pairs of a name and arguments. The ids repeat in every answer, as with some models.
+// calls is an answer that calls tools: pairs of a name and arguments. The ids repeat in every answer, as with some
+// models.
 func calls(pairs ...string) reply {
 	var c message.Chunk
 	for i := 0; i < len(pairs); i += 2 {
-		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i / 2, ID: fmt.Sprint("c", i/2), Name: pairs[i], Args: pairs[i+1]})
+		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i / 2, ID: fmt.Sprint("c", i/2), Name: pairs[i],
+			Args: pairs[i+1]})
 	}
 	return reply{chunks: []message.Chunk{c, {FinishReason: "tool_calls", Usage: used(20, 2)}}}
 }
@@ -122,7 +124,8 @@ type hand struct {
 }
 
 func (h *hand) Spec() tool.Spec {
-	return tool.Spec{Name: h.name, Effect: h.effect, Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)}
+	return tool.Spec{Name: h.name, Effect: h.effect,
+		Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)}
 }
 
 func (h *hand) Run(ctx context.Context, c *tool.Call) (*tool.Result, error) {
@@ -134,7 +137,10 @@ func (h *hand) Run(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 
 // returns is a tool with one result for all calls.
 func returns(name, text string) *hand {
-	return &hand{name: name, effect: tool.ReadOnly, do: func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil }}
+	return &hand{name: name, effect: tool.ReadOnly, do: func(context.Context, *tool.Call) (*tool.Result,
+		error) {
+		return tool.Text(text), nil
+	}}
 }
 
 // thread is a conversation with the whole chain on a folder of its own.
@@ -183,7 +189,8 @@ func openThread(t checker, dir string, b *bot, tools ...tool.Tool) (*thread, io.
 		cfg: lead.Config{
 			Settings: cfg, Models: modelsOf(cfg, b, cfg.Models[0]),
 			Options: lead.Options{Plan: true, Subagents: true}, Choice: agents.Choice{Model: cfg.Models[0]},
-			Thread: lead.Thread{Space: space{files}}, Sandbox: lead.Sandbox{Off: "there is no sandbox in this test"}, Program: lead.Program{Tools: tools},
+			Thread: lead.Thread{Space: space{files}}, Sandbox: lead.Sandbox{Off: "there is no sandbox in this test"},
+			Program: lead.Program{Tools: tools},
 		},
 	}
 	th.renew()
@@ -197,11 +204,14 @@ func allOn() *config.Config {
 	cfg.ToolProgress.Enabled, cfg.TokenBudget.Enabled, cfg.Summarization.Enabled = true, true, true
 	cfg.TokenBudget.MaxTokens = 1e9
 	cfg.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 1e9}}
-	cfg.LLMCall.RetryBaseDelay, cfg.LLMCall.RetryCapDelay, cfg.LLMCall.BurstRetryBaseDelay = time.Microsecond, time.Microsecond, time.Microsecond
-	cfg.Guardrails = config.Guardrails{Enabled: true, FailClosed: true, Rules: []config.GuardrailRule{{Tools: config.Words{"forbidden"}, Action: "deny", Reason: "it is forbidden"}}}
-	cfg.Authorization = config.Authorization{Enabled: true, FailClosed: true, DefaultRole: "user", Provider: config.AuthorizationProvider{
-		Use: config.RBAC, Roles: config.Roles{"user": {}},
-	}}
+	cfg.LLMCall.RetryBaseDelay, cfg.LLMCall.RetryCapDelay, cfg.LLMCall.BurstRetryBaseDelay = time.Microsecond,
+		time.Microsecond, time.Microsecond
+	cfg.Guardrails = config.Guardrails{Enabled: true, FailClosed: true,
+		Rules: []config.GuardrailRule{{Tools: config.Words{"forbidden"}, Action: "deny", Reason: "it is forbidden"}}}
+	cfg.Authorization = config.Authorization{Enabled: true, FailClosed: true, DefaultRole: "user",
+		Provider: config.AuthorizationProvider{
+			Use: config.RBAC, Roles: config.Roles{"user": {}},
+		}}
 	return cfg
 }
 
@@ -300,5 +310,6 @@ var errDown = errors.New("connection refused")
 
 // down is a model that cannot be reached.
 func down() reply {
-	return reply{err: &model.Error{Class: model.ClassTransient, Provider: "test", Model: "bot", Message: "cannot connect", Err: errDown}}
+	return reply{err: &model.Error{Class: model.ClassTransient, Provider: "test", Model: "bot",
+		Message: "cannot connect", Err: errDown}}
 }

@@ -36,8 +36,8 @@ type Config struct {
 	Options Options
 	Agent   agents.Agent
 	Choice  agents.Choice
-	// Task is what the run is there for as a sub-agent; nil is the lead agent. Desk has the tasks that the run gives itself;
-	// nil means that it gives none.
+	// Task is what the run is there for as a sub-agent; nil is the lead agent. Desk has the tasks that the run gives
+	// itself; nil means that it gives none.
 	Task *Task
 	Desk *subagents.Desk
 
@@ -103,8 +103,8 @@ type Thread struct {
 type Sandbox struct {
 	// Mounts are the folders that it shows beside the thread's own.
 	Mounts []sandbox.Mount
-	// Programs lists what it has, and Toolbox are the names of the packages that the toolbox gives its Python; nil means that
-	// there is no toolbox.
+	// Programs lists what it has, and Toolbox are the names of the packages that the toolbox gives its Python; nil
+	// means that there is no toolbox.
 	Programs string
 	Toolbox  []string
 	Isolated bool
@@ -117,8 +117,8 @@ type Program struct {
 	// Tools are offered beside the agent's own, and Sources have further ones.
 	Tools   []tool.Tool
 	Sources []tool.Source
-	// Middlewares work at their place in the chain, and Inside within all others of it. Without names those of the chain
-	// that are left out.
+	// Middlewares work at their place in the chain, and Inside within all others of it. Without names those of the
+	// chain that are left out.
 	Middlewares, Inside []agent.Middleware
 	Without             []string
 	// System is put behind the system prompt.
@@ -153,7 +153,8 @@ func settings(c agents.Choice) model.Settings {
 	return s
 }
 
-// Limits are the bounds of a run. maxSteps is what the client asked for, 0 if nothing; it is capped by the configuration.
+// Limits are the bounds of a run. maxSteps is what the client asked for, 0 if nothing; it is capped by the
+// configuration.
 func Limits(cfg *config.Config, maxSteps int) agent.RunConfig {
 	if maxSteps <= 0 || maxSteps > cfg.MaxRecursionLimit {
 		maxSteps = cfg.MaxRecursionLimit
@@ -167,8 +168,8 @@ var promptText string
 
 var prompt = template.Must(template.New("prompt.md").Option("missingkey=error").Parse(promptText))
 
-// Prompt fills the system prompt. It says nothing that a run finds out for itself, so that it is the same for every call of a
-// thread, and a provider's cache holds.
+// Prompt fills the system prompt. It says nothing that a run finds out for itself, so that it is the same for every
+// call of a thread, and a provider's cache holds.
 func Prompt(c Config) (string, error) {
 	var b bytes.Buffer
 	err := prompt.Execute(&b, struct {
@@ -179,8 +180,9 @@ func Prompt(c Config) (string, error) {
 		Bash           bool
 		Taught         string
 	}{
-		c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End, agents.SoulSection(c.Agent.Soul),
-		c.Choice.Has(groupBash) && (c.Task == nil || c.Task.Has(groupBash)), skillactivation.Section(c.inPrompt(), c.Settings.Skills.Deferred),
+		c, int(c.Settings.Sandbox.CommandTimeout.Seconds()), untrusted.Begin, untrusted.End,
+		agents.SoulSection(c.Agent.Soul), c.Choice.Has(groupBash) && (c.Task == nil || c.Task.Has(groupBash)),
+		skillactivation.Section(c.inPrompt(), c.Settings.Skills.Deferred),
 	})
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)

@@ -64,7 +64,8 @@ func (c *capture) Stream(_ context.Context, req *model.Request) iter.Seq2[messag
 
 func base(t *testing.T) lead.Config {
 	t.Helper()
-	files, err := sandbox.NewFiles([]sandbox.Mount{{Host: t.TempDir(), Path: sandbox.Workspace}}, sandbox.FilesOptions{})
+	files, err := sandbox.NewFiles([]sandbox.Mount{{Host: t.TempDir(), Path: sandbox.Workspace}},
+		sandbox.FilesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func base(t *testing.T) lead.Config {
 
 // modelsOf are a model that shares nothing with others, and none beside it.
 func modelsOf(cfg *config.Config, m model.ChatModel, entry config.Model) lead.Models {
-	return lead.Models{Main: lead.Candidate{Model: m, Entry: entry, Guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}}
+	return lead.Models{Main: lead.Candidate{Model: m, Entry: entry,
+		Guard: lead.NewModelGuard(cfg.LLMCall, cfg.CircuitBreaker)}}
 }
 
 // request runs one turn and returns what the model got.
@@ -98,7 +100,8 @@ func request(t *testing.T, c lead.Config) *model.Request {
 }
 
 func TestChainMatrix(t *testing.T) {
-	hooks := []agent.Hook{agent.HookBeforeAgent, agent.HookBeforeModel, agent.HookWrapModelCall, agent.HookAfterModel, agent.HookWrapToolCall, agent.HookAfterAgent}
+	hooks := []agent.Hook{agent.HookBeforeAgent, agent.HookBeforeModel, agent.HookWrapModelCall, agent.HookAfterModel,
+		agent.HookWrapToolCall, agent.HookAfterAgent}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s", "middleware")
 	for _, h := range hooks {
@@ -156,7 +159,8 @@ func TestPromptAndTools(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	cfg := config.Default()
-	for _, c := range []struct{ asked, want int }{{0, cfg.MaxRecursionLimit}, {5, 5}, {1 << 30, cfg.MaxRecursionLimit}, {-1, cfg.MaxRecursionLimit}} {
+	for _, c := range []struct{ asked, want int }{{0, cfg.MaxRecursionLimit}, {5, 5}, {1 << 30, cfg.MaxRecursionLimit},
+		{-1, cfg.MaxRecursionLimit}} {
 		if got := lead.Limits(cfg, c.asked).MaxSteps; got != c.want {
 			t.Errorf("asked for %d: %d, want %d", c.asked, got, c.want)
 		}

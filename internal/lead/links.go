@@ -53,9 +53,10 @@ func outputBudget(c *Config) agent.Middleware {
 	}
 	return having(o.Enabled, tooloutputbudget.New(tooloutputbudget.Config{
 		Files: c.files(), MinChars: unbounded(o.ExternalizeMinChars),
-		PreviewHead: unbounded(o.PreviewHeadChars), PreviewTail: unbounded(o.PreviewTailChars), FallbackMax: unbounded(o.FallbackMaxChars),
-		FallbackHead: unbounded(o.FallbackHeadChars), FallbackTail: unbounded(o.FallbackTailChars),
-		Subdir: o.StorageSubdir, Exempt: exempt, Overrides: o.ToolOverrides,
+		PreviewHead: unbounded(o.PreviewHeadChars), PreviewTail: unbounded(o.PreviewTailChars),
+		FallbackMax: unbounded(o.FallbackMaxChars), FallbackHead: unbounded(o.FallbackHeadChars),
+		FallbackTail: unbounded(o.FallbackTailChars), Subdir: o.StorageSubdir, Exempt: exempt,
+		Overrides: o.ToolOverrides,
 	}))
 }
 
@@ -65,7 +66,8 @@ func authorization(c *Config) agent.Middleware {
 	}
 	return guardrail.New(guardrail.Config{
 		Name: authorizationName, Provider: c.Guards.roles, FailOpen: !c.Settings.Authorization.FailClosed,
-		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Subagent: c.Task != nil, Outside: c.outside(), Log: c.Log,
+		Exempt: []string{"tool_search"}, Remote: c.Guards.remote, Subagent: c.Task != nil, Outside: c.outside(),
+		Log: c.Log,
 	})
 }
 
@@ -78,8 +80,9 @@ func explicitRules(c *Config) agent.Middleware {
 	}
 	g := c.Settings.Guardrails
 	of := guardrail.Config{
-		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name), Remote: c.Guards.remote,
-		Unattended: c.Options.NoClarification, Subagent: c.Task != nil, Outside: c.outside(), Grants: c.Grants, Log: c.Log,
+		Provider: c.Guards.rules, FailOpen: !g.FailClosed, AgentID: cmp.Or(g.Passport, c.Agent.Name),
+		Remote: c.Guards.remote, Unattended: c.Options.NoClarification, Subagent: c.Task != nil, Outside: c.outside(),
+		Grants: c.Grants, Log: c.Log,
 	}
 	if c.Secrets != nil {
 		of.Secrets = c.Secrets.Wanted
@@ -134,11 +137,12 @@ func (c *Config) remembers() bool {
 }
 
 func remembered(c *Config) agent.Middleware {
-	return having(c.remembers() && c.Settings.Memory.Injection, memorymw.New(memorymw.Config{Note: c.Memory.Note, Log: c.Log}))
+	return having(c.remembers() && c.Settings.Memory.Injection,
+		memorymw.New(memorymw.Config{Note: c.Memory.Note, Log: c.Log}))
 }
 
-// inPrompt are the skills of which the prompt tells: the starters that the agent may use, which are the same for everybody and
-// never change while the program works. What differs from them is told by notes.
+// inPrompt are the skills of which the prompt tells: the starters that the agent may use, which are the same for
+// everybody and never change while the program works. What differs from them is told by notes.
 func (c *Config) inPrompt() []skills.Skill {
 	if c.Skills == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// ModelGuard is what all calls of one model share: its circuit breaker, the limiter of its key, the bound on the calls of
-// the process, and who is told of them.
+// ModelGuard is what all calls of one model share: its circuit breaker, the limiter of its key, the bound on the calls
+// of the process, and who is told of them.
 type ModelGuard struct {
 	breaker *llmerror.Breaker
 	key     *modelcall.Limiter
@@ -100,8 +100,8 @@ func (m *Candidate) candidate() llmerror.Candidate {
 	}
 }
 
-// Aside returns the first of the models for calls beside a conversation, such as that for a title. They are guarded as the
-// runs' own calls are.
+// Aside returns the first of the models for calls beside a conversation, such as that for a title. They are guarded as
+// the runs' own calls are.
 func Aside(call config.LLMCall, first Candidate, others []Candidate) model.ChatModel {
 	return llmerror.Aside(callsOf(call, first, others))
 }
@@ -122,8 +122,8 @@ func (c *Config) calls() llmerror.Config {
 	return callsOf(c.Settings.LLMCall, c.Models.Main, c.Models.Fallbacks)
 }
 
-// beside is the run's model for calls beside its own; nil where there is no model, as when only the chain's shape is asked
-// for.
+// beside is the run's model for calls beside its own; nil where there is no model, as when only the chain's shape is
+// asked for.
 func (c *Config) beside() model.ChatModel {
 	if c.Models.Main.Model == nil {
 		return nil

@@ -33,8 +33,8 @@ const (
 	maxTotalSubagents = 50
 )
 
-// ReadOptions reads the config and the context of a request. Members of another type count as absent, since clients send
-// their own things there too.
+// ReadOptions reads the config and the context of a request. Members of another type count as absent, since clients
+// send their own things there too.
 func ReadOptions(config, context json.RawMessage) Options {
 	var c struct {
 		Configurable json.RawMessage `json:"configurable"`
@@ -53,8 +53,9 @@ func ReadOptions(config, context json.RawMessage) Options {
 			Effort: r.text("reasoning_effort"), Bootstrap: r.is("is_bootstrap"),
 		},
 		Agent: r.text("agent_name"), Plan: r.is("is_plan_mode"), Subagents: r.is("subagent_enabled"),
-		MaxSubagents: r.number("max_concurrent_subagents", defaultSubagents, maxSubagents), MaxTotalSubagents: r.number("max_total_subagents", 0, maxTotalSubagents),
-		NoClarification: r.is("disable_clarification"), Channel: r.text("channel_name"),
+		MaxSubagents:      r.number("max_concurrent_subagents", defaultSubagents, maxSubagents),
+		MaxTotalSubagents: r.number("max_total_subagents", 0, maxTotalSubagents),
+		NoClarification:   r.is("disable_clarification"), Channel: r.text("channel_name"),
 	}
 	return o
 }

@@ -19,9 +19,11 @@ func TestPitfall69NothingInAContextIsCertain(t *testing.T) {
 	plain := lead.ReadOptions(nil, nil)
 	for _, c := range []struct{ config, context string }{
 		{"null", "null"}, {"[]", `"x"`}, {`{"configurable":null,"context":null}`, "null"}, {"7", "{"},
-		{`{"configurable":{"is_plan_mode":"yes","model_name":7,"agent_name":null}}`, `{"subagent_enabled":1,"max_concurrent_subagents":"two"}`},
+		{`{"configurable":{"is_plan_mode":"yes","model_name":7,"agent_name":null}}`,
+			`{"subagent_enabled":1,"max_concurrent_subagents":"two"}`},
 	} {
-		if diff := cmp.Diff(plain, lead.ReadOptions(json.RawMessage(c.config), json.RawMessage(c.context))); diff != "" {
+		if diff := cmp.Diff(plain,
+			lead.ReadOptions(json.RawMessage(c.config), json.RawMessage(c.context))); diff != "" {
 			t.Errorf("%s, %s (-want +got):\n%s", c.config, c.context, diff)
 		}
 	}
@@ -41,7 +43,8 @@ func TestPitfall68NumbersOfClientsAreBounded(t *testing.T) {
 	} {
 		o := lead.ReadOptions(nil, json.RawMessage(c.context))
 		if o.MaxSubagents != c.most || o.MaxTotalSubagents != c.all {
-			t.Errorf("%s: %d in a message, %d in all; want %d and %d", c.context, o.MaxSubagents, o.MaxTotalSubagents, c.most, c.all)
+			t.Errorf("%s: %d in a message, %d in all; want %d and %d", c.context, o.MaxSubagents, o.MaxTotalSubagents,
+				c.most, c.all)
 		}
 	}
 }
@@ -83,7 +86,8 @@ func TestRow30AProgramsOwnMiddlewaresHaveTheirPlace(t *testing.T) {
 	}
 	at := slices.Index(names, "First")
 	want := []string{
-		"First", "Second", "TerminalResponseMiddleware", "ModelLengthFinishReasonMiddleware", "SafetyFinishReasonMiddleware", "ClarificationMiddleware",
+		"First", "Second", "TerminalResponseMiddleware", "ModelLengthFinishReasonMiddleware",
+		"SafetyFinishReasonMiddleware", "ClarificationMiddleware",
 	}
 	if at < 0 {
 		t.Fatalf("%v", names)
@@ -107,7 +111,8 @@ type passing struct {
 
 func (m *passing) Name() string { return m.name }
 
-func (m *passing) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *passing) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	m.ran = true
 	return next(ctx, req)
 }

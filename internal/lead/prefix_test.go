@@ -11,8 +11,9 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
-// TestEveryRequestBeginsAsTheOneBeforeIt: whatever the model answers, the tools bring, the user sends and the clock shows,
-// and wherever the program is killed: a request is what the one before it was, and more; and every provider takes it.
+// TestEveryRequestBeginsAsTheOneBeforeIt: whatever the model answers, the tools bring, the user sends and the clock
+// shows, and wherever the program is killed: a request is what the one before it was, and more; and every provider
+// takes it.
 func TestEveryRequestBeginsAsTheOneBeforeIt(t *testing.T) {
 	tell(t, false)
 }
@@ -30,10 +31,12 @@ func tell(t *testing.T, sizes bool) {
 		}
 		s, done := newStory(r, dir, sizes)
 		defer done()
-		s.cfg.Settings.Guardrails.Rules = append(s.cfg.Settings.Guardrails.Rules, config.GuardrailRule{Tools: config.Words{"careful"}, Action: "ask"})
+		s.cfg.Settings.Guardrails.Rules = append(s.cfg.Settings.Guardrails.Rules,
+			config.GuardrailRule{Tools: config.Words{"careful"}, Action: "ask"})
 		s.renew()
 		if sizes {
-			s.cfg.Settings.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 6000}, {Type: "messages", Value: 25}}
+			s.cfg.Settings.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 6000},
+				{Type: "messages", Value: 25}}
 			s.cfg.Settings.Summarization.Keep = config.Threshold{Type: "messages", Value: 6}
 		}
 		for range rapid.IntRange(1, 5).Draw(r, "turns") {

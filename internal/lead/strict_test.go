@@ -38,7 +38,8 @@ func strict(req *model.Request) (faults []string) {
 		if len(m.ToolCalls) == 0 && empty(m) {
 			fault(i, "it is empty")
 		}
-		if m.AsksForTools() && len(m.ToolCalls) == 0 || len(m.InvalidToolCalls) > 0 || m.Kwargs["tool_calls"] != nil || m.Kwargs["function_call"] != nil {
+		if m.AsksForTools() && len(m.ToolCalls) == 0 || len(m.InvalidToolCalls) > 0 || m.Kwargs["tool_calls"] != nil ||
+			m.Kwargs["function_call"] != nil {
 			fault(i, "it has calls that are none")
 		}
 		open := map[string]bool{}
@@ -48,7 +49,8 @@ func strict(req *model.Request) (faults []string) {
 			}
 			open[c.ID] = true
 		}
-		for len(open) > 0 && i+1 < len(req.Messages) && req.Messages[i+1].Role == message.Tool && open[req.Messages[i+1].ToolCallID] {
+		for len(open) > 0 && i+1 < len(req.Messages) && req.Messages[i+1].Role == message.Tool &&
+			open[req.Messages[i+1].ToolCallID] {
 			i++
 			delete(open, req.Messages[i].ToolCallID)
 			if empty(&req.Messages[i]) {
@@ -104,7 +106,8 @@ func (th *thread) allStrict(first int) {
 func wire(req *model.Request) []string {
 	out := make([]string, len(req.Messages))
 	for i, m := range req.Messages {
-		m.ID, m.Kwargs, m.ResponseMetadata, m.Usage, m.Artifact, m.Status, m.Extra, m.List = "", nil, nil, nil, nil, "", nil, false
+		m.ID, m.Kwargs, m.ResponseMetadata, m.Usage, m.Artifact, m.Status, m.Extra, m.List = "", nil, nil, nil, nil, "",
+			nil, false
 		raw, err := m.AppendJSON(nil)
 		if err != nil {
 			raw = []byte(err.Error())

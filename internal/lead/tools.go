@@ -44,7 +44,8 @@ func tools(c Config) ([]tool.Tool, error) {
 		list = append(list, file.Writing(onFiles)...)
 	}
 	if box := c.Settings.Sandbox; c.Sandbox.Off == "" && has(groupBash) {
-		bash := shell.Config{Space: c.Thread.Space, MaxChars: unbounded(box.BashOutputMaxChars), Timeout: box.CommandTimeout, Env: environment(c)}
+		bash := shell.Config{Space: c.Thread.Space, MaxChars: unbounded(box.BashOutputMaxChars),
+			Timeout: box.CommandTimeout, Env: environment(c)}
 		if c.Secrets != nil {
 			bash.Secrets, bash.Redact = c.Secrets.Environment, c.Secrets.Redactor()
 		}
@@ -72,8 +73,8 @@ func fileTools(c Config) (file.Config, error) {
 	box := c.Settings.Sandbox
 	limit, err := writeLimit(c.Settings.Env)
 	return file.Config{
-		Files: c.files(), ReadMaxChars: unbounded(box.ReadFileOutputMaxChars), ListMaxChars: unbounded(box.LsOutputMaxChars),
-		WriteMaxBytes: limit,
+		Files: c.files(), ReadMaxChars: unbounded(box.ReadFileOutputMaxChars),
+		ListMaxChars: unbounded(box.LsOutputMaxChars), WriteMaxBytes: limit,
 	}, err
 }
 
@@ -94,8 +95,8 @@ func ownAgent(c Config) []tool.Tool {
 	return nil
 }
 
-// skillTools are those with which an agent looks up skills, and writes them. A sub-agent writes none, and nobody does where everybody
-// can write to the agent.
+// skillTools are those with which an agent looks up skills, and writes them. A sub-agent writes none, and nobody does
+// where everybody can write to the agent.
 func skillTools(c Config) (list []tool.Tool) {
 	if c.Skills == nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package metrics counts what operators watch, for Prometheus. The names of the figures, which docs/operations.md lists,
-// stay as they are from version to version.
+// Package metrics counts what operators watch, for Prometheus. The names of the figures, which docs/operations.md
+// lists, stay as they are from version to version.
 //
-// What happens is told to a [Metrics] when it happens (work.go); what is so at present is read from a [Source] when somebody
-// asks (source.go). Labels have few values, all known here or bounded by [maxNames]: neither clients nor models can make the
-// list of figures grow.
+// What happens is told to a [Metrics] when it happens (work.go); what is so at present is read from a [Source] when
+// somebody asks (source.go). Labels have few values, all known here or bounded by [maxNames]: neither clients nor
+// models can make the list of figures grow.
 package metrics
 
 import (
@@ -41,19 +41,23 @@ type Metrics struct {
 func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		requests: counters("pudu_http_requests_total", "Requests answered, by route, method and status.", "route", "method", "status"),
+		requests: counters("pudu_http_requests_total", "Requests answered, by route, method and status.", "route",
+			"method", "status"),
 		seconds: histograms("pudu_http_request_seconds", "Time to answer a request, streams to their end.",
 			prometheus.ExponentialBuckets(0.001, 4, 10), "route"),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pudu_tokens_refused_total", Help: "Requests refused because their token was missing or wrong.",
 		}),
-		limited: counters("pudu_requests_limited_total", "Requests refused because their user had sent too many of the class.", "class"),
+		limited: counters("pudu_requests_limited_total",
+			"Requests refused because their user had sent too many of the class.", "class"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pudu_audit_lost_total", Help: "Times that rows of the audit log could not be written.",
 		}),
-		jobs:    counters("pudu_job_tries_total", "Tries of jobs here, by kind and what they came to.", "kind", "outcome"),
-		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "pudu_streams_open", Help: "Streams that clients follow at present."}),
-		work:    newWork(),
+		jobs: counters("pudu_job_tries_total", "Tries of jobs here, by kind and what they came to.", "kind",
+			"outcome"),
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "pudu_streams_open",
+			Help: "Streams that clients follow at present."}),
+		work: newWork(),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.streams, m.refused, m.limited, m.lost, m.jobs)
 	m.registry.MustRegister(m.collectors()...)
@@ -62,12 +66,14 @@ func New() *Metrics {
 
 // Read adds the figures that are read from the source, and those of the Go runtime and the process. It is called once.
 func (m *Metrics) Read(s Source) {
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), source{s})
+	m.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), source{s})
 }
 
 // Handler answers with the figures.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: answerTimeout, MaxRequestsInFlight: answersAtOnce})
+	return promhttp.HandlerFor(m.registry,
+		promhttp.HandlerOpts{Timeout: answerTimeout, MaxRequestsInFlight: answersAtOnce})
 }
 
 // Answered counts a request.

@@ -32,14 +32,17 @@ func (away) Healthy() error   { return errors.New("away") }
 func all() *Metrics {
 	m := New()
 	m.Read(Source{
-		Version:   "v1",
-		Runs:      func() runs.Stats { return runs.Stats{Active: 3, TakenOver: 2, Ended: map[string]int64{"success": 7}} },
+		Version: "v1",
+		Runs: func() runs.Stats {
+			return runs.Stats{Active: 3, TakenOver: 2, Ended: map[string]int64{"success": 7}}
+		},
 		Sandboxes: func() pool.Stats { return pool.Stats{Open: 4, InUse: 2, Waiting: 1, Opened: 9, Failed: 5} },
 		Queue: func(context.Context) (store.Queue, error) {
 			return store.Queue{Waiting: 4, Oldest: time.Now().Add(-time.Hour)}, nil
 		},
 		Database: func() store.Stats {
-			return store.Stats{InUse: 1, Idle: 2, Waits: 3, Queued: 4, Commits: 5, Failed: 6, Committing: 1500 * time.Millisecond, Bytes: 7}
+			return store.Stats{InUse: 1, Idle: 2, Waits: 3, Queued: 4, Commits: 5, Failed: 6,
+				Committing: 1500 * time.Millisecond, Bytes: 7}
 		},
 		Jobs: func(context.Context) ([]job.Count, error) {
 			return []job.Count{{Kind: "webhook", Waiting: 2, Dead: 1, Oldest: time.Now().Add(-time.Minute)}}, nil
@@ -56,7 +59,8 @@ func all() *Metrics {
 	m.RunEnded("success", time.Second)
 	m.ModelCalled(modelcall.Call{
 		Model: "gpt", Took: 3 * time.Second, First: 150 * time.Millisecond,
-		Usage: message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15, CacheRead: 4, CacheCreation: 3, Reasoning: 2},
+		Usage: message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15, CacheRead: 4, CacheCreation: 3,
+			Reasoning: 2},
 	}, "")
 	m.ModelCalled(modelcall.Call{Model: "gpt", Took: time.Second, Err: errors.New("busy")}, "busy")
 	m.ModelCost("gpt", "USD", 0.25)
@@ -83,24 +87,31 @@ func read(t *testing.T, m *Metrics) string {
 func TestFigures(t *testing.T) {
 	text := read(t, all())
 	for _, want := range []string{
-		`pudu_build_info{version="v1"} 1`, "pudu_runs_active 3", "pudu_runs_taken_over_total 2", `pudu_runs_ended_total{status="success"} 7`,
-		"pudu_runs_waiting 4", "pudu_runs_waiting_seconds 3600", "pudu_bus_published_total 9", "pudu_bus_dropped_total 1", "pudu_bus_up 0", "pudu_streams_open 1",
-		`pudu_http_requests_total{method="GET",route="/threads",status="200"} 1`, `pudu_http_request_seconds_bucket{route="/threads",le="0.004"} 1`,
-		"pudu_tokens_refused_total 1", `pudu_requests_limited_total{class="work"} 1`, "pudu_run_wait_seconds_sum 1", `pudu_run_seconds_count{status="success"} 1`,
-		`pudu_model_calls_total{model="gpt"} 2`, `pudu_model_errors_total{class="busy",model="gpt"} 1`,
-		`pudu_model_call_seconds_sum{model="gpt"} 4`, `pudu_model_first_chunk_seconds_count{model="gpt"} 1`,
-		`pudu_model_tokens_total{kind="input",model="gpt"} 10`, `pudu_model_tokens_total{kind="output",model="gpt"} 5`,
-		`pudu_model_tokens_total{kind="cache_read",model="gpt"} 4`, `pudu_model_tokens_total{kind="cache_creation",model="gpt"} 3`,
-		`pudu_model_tokens_total{kind="reasoning",model="gpt"} 2`, `pudu_model_cost_total{currency="USD",model="gpt"} 0.25`,
-		`pudu_tool_calls_total{outcome="ok",tool="bash"} 1`, `pudu_tool_seconds_count{tool="bash"} 1`,
-		`pudu_sandbox_commands_total{outcome="failed"} 1`, `pudu_sandbox_commands_total{outcome="memory"} 1`,
-		`pudu_sandbox_commands_total{outcome="broken"} 1`, "pudu_sandbox_command_seconds_count 3",
-		"pudu_sandboxes_open 4", "pudu_sandboxes_in_use 2", "pudu_sandboxes_waiting 1", "pudu_sandboxes_opened_total 9", "pudu_sandboxes_failed_total 5",
-		"pudu_database_up 1", `pudu_database_connections{state="in_use"} 1`, `pudu_database_connections{state="idle"} 2`,
-		"pudu_database_connection_waits_total 3", "pudu_database_writes_waiting 4", "pudu_database_commits_total 5", "pudu_database_commit_errors_total 6",
-		"pudu_database_commit_seconds_total 1.5", "pudu_database_bytes 7", "pudu_disk_bytes 1.099511627776e+12", "pudu_disk_free_bytes 1.073741824e+09",
-		"pudu_file_history_copies_total 1", "pudu_file_history_copied_bytes_total 100", "pudu_file_history_not_kept_total 1", "pudu_file_history_restored_total 3",
-		"go_goroutines", "process_resident_memory_bytes",
+		`pudu_build_info{version="v1"} 1`, "pudu_runs_active 3", "pudu_runs_taken_over_total 2",
+		`pudu_runs_ended_total{status="success"} 7`, "pudu_runs_waiting 4", "pudu_runs_waiting_seconds 3600",
+		"pudu_bus_published_total 9", "pudu_bus_dropped_total 1", "pudu_bus_up 0", "pudu_streams_open 1",
+		`pudu_http_requests_total{method="GET",route="/threads",status="200"} 1`,
+		`pudu_http_request_seconds_bucket{route="/threads",le="0.004"} 1`, "pudu_tokens_refused_total 1",
+		`pudu_requests_limited_total{class="work"} 1`, "pudu_run_wait_seconds_sum 1",
+		`pudu_run_seconds_count{status="success"} 1`, `pudu_model_calls_total{model="gpt"} 2`,
+		`pudu_model_errors_total{class="busy",model="gpt"} 1`, `pudu_model_call_seconds_sum{model="gpt"} 4`,
+		`pudu_model_first_chunk_seconds_count{model="gpt"} 1`, `pudu_model_tokens_total{kind="input",model="gpt"} 10`,
+		`pudu_model_tokens_total{kind="output",model="gpt"} 5`,
+		`pudu_model_tokens_total{kind="cache_read",model="gpt"} 4`,
+		`pudu_model_tokens_total{kind="cache_creation",model="gpt"} 3`,
+		`pudu_model_tokens_total{kind="reasoning",model="gpt"} 2`,
+		`pudu_model_cost_total{currency="USD",model="gpt"} 0.25`, `pudu_tool_calls_total{outcome="ok",tool="bash"} 1`,
+		`pudu_tool_seconds_count{tool="bash"} 1`, `pudu_sandbox_commands_total{outcome="failed"} 1`,
+		`pudu_sandbox_commands_total{outcome="memory"} 1`, `pudu_sandbox_commands_total{outcome="broken"} 1`,
+		"pudu_sandbox_command_seconds_count 3", "pudu_sandboxes_open 4", "pudu_sandboxes_in_use 2",
+		"pudu_sandboxes_waiting 1", "pudu_sandboxes_opened_total 9", "pudu_sandboxes_failed_total 5",
+		"pudu_database_up 1", `pudu_database_connections{state="in_use"} 1`,
+		`pudu_database_connections{state="idle"} 2`, "pudu_database_connection_waits_total 3",
+		"pudu_database_writes_waiting 4", "pudu_database_commits_total 5", "pudu_database_commit_errors_total 6",
+		"pudu_database_commit_seconds_total 1.5", "pudu_database_bytes 7", "pudu_disk_bytes 1.099511627776e+12",
+		"pudu_disk_free_bytes 1.073741824e+09", "pudu_file_history_copies_total 1",
+		"pudu_file_history_copied_bytes_total 100", "pudu_file_history_not_kept_total 1",
+		"pudu_file_history_restored_total 3", "go_goroutines", "process_resident_memory_bytes",
 	} {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s", want)
@@ -153,7 +164,8 @@ func TestTheListOfFiguresDoesNotGrow(t *testing.T) {
 func TestADatabaseThatIsDown(t *testing.T) {
 	m := New()
 	m.Read(Source{Queue: func(context.Context) (store.Queue, error) { return store.Queue{}, errors.New("down") }})
-	if text := read(t, m); !strings.Contains(text, "\npudu_database_up 0") || strings.Contains(text, "pudu_runs_waiting") {
+	if text := read(t, m); !strings.Contains(text, "\npudu_database_up 0") ||
+		strings.Contains(text, "pudu_runs_waiting") {
 		t.Errorf("%s", text)
 	}
 }

@@ -43,7 +43,9 @@ func (source) Describe(chan<- *prometheus.Desc) {}
 func (s source) Collect(to chan<- prometheus.Metric) {
 	out := output(to)
 	out.gauge("pudu_build_info", "The version that runs.", 1, "version", s.Version)
-	for _, collect := range []func(output){s.collectRuns, s.collectSandboxes, s.collectQueue, s.collectJobs, s.collectDatabase, s.collectDisk, s.collectBus} {
+	for _, collect := range []func(output){
+		s.collectRuns, s.collectSandboxes, s.collectQueue, s.collectJobs, s.collectDatabase, s.collectDisk,
+		s.collectBus} {
 		collect(out)
 	}
 }
@@ -54,9 +56,11 @@ func (s source) collectRuns(out output) {
 	}
 	r := s.Runs()
 	out.gauge("pudu_runs_active", "Runs that this process executes at present.", float64(r.Active))
-	out.counter("pudu_runs_taken_over_total", "Attempts begun here at runs that another process had left.", float64(r.TakenOver))
+	out.counter("pudu_runs_taken_over_total", "Attempts begun here at runs that another process had left.",
+		float64(r.TakenOver))
 	for status, n := range r.Ended {
-		out.counter("pudu_runs_ended_total", "Runs that came to their end here, by status.", float64(n), "status", status)
+		out.counter("pudu_runs_ended_total", "Runs that came to their end here, by status.", float64(n), "status",
+			status)
 	}
 }
 
@@ -85,13 +89,15 @@ func (s source) collectQueue(out output) {
 		return
 	}
 	out.gauge("pudu_database_up", upHelp, 1)
-	out.gauge("pudu_database_read_seconds", "Time that the database took to tell of the queue for this answer.", time.Since(asked).Seconds())
+	out.gauge("pudu_database_read_seconds", "Time that the database took to tell of the queue for this answer.",
+		time.Since(asked).Seconds())
 	out.gauge("pudu_runs_waiting", "Runs that wait in the store, those for a later time included.", float64(q.Waiting))
 	oldest := 0.0
 	if !q.Oldest.IsZero() {
 		oldest = max(time.Since(q.Oldest).Seconds(), 0)
 	}
-	out.gauge("pudu_runs_waiting_seconds", "How long the run has waited that has waited for the longest; 0 if none waits.", oldest)
+	out.gauge("pudu_runs_waiting_seconds",
+		"How long the run has waited that has waited for the longest; 0 if none waits.", oldest)
 }
 
 func (s source) collectJobs(out output) {
@@ -109,9 +115,11 @@ func (s source) collectJobs(out output) {
 		if !c.Oldest.IsZero() {
 			oldest = max(time.Since(c.Oldest).Seconds(), 0)
 		}
-		out.gauge("pudu_jobs_waiting", "Jobs to be done, those for a later time included.", float64(c.Waiting), "kind", c.Kind)
+		out.gauge("pudu_jobs_waiting", "Jobs to be done, those for a later time included.", float64(c.Waiting), "kind",
+			c.Kind)
 		out.gauge("pudu_jobs_dead", "Jobs that are given up.", float64(c.Dead), "kind", c.Kind)
-		out.gauge("pudu_jobs_waiting_seconds", "How long the job is due that has waited for the longest.", oldest, "kind", c.Kind)
+		out.gauge("pudu_jobs_waiting_seconds", "How long the job is due that has waited for the longest.", oldest,
+			"kind", c.Kind)
 	}
 }
 

@@ -39,33 +39,44 @@ func newWork() work {
 	short := prometheus.ExponentialBuckets(0.005, 4, 9)
 	return work{
 		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "pudu_run_wait_seconds", Help: "Time from a run's admission to its start.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 9),
+			Name: "pudu_run_wait_seconds", Help: "Time from a run's admission to its start.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 4, 9),
 		}),
-		lasted:     histograms("pudu_run_seconds", "Time from the start of a run's last attempt to its end, by status.", long, "status"),
-		calls:      counters("pudu_model_calls_total", "Calls of a model that were made, each try counted.", "model"),
-		callErrors: counters("pudu_model_errors_total", "Calls of a model that gave no whole answer, by the class of the error.", "model", "class"),
+		lasted: histograms("pudu_run_seconds", "Time from the start of a run's last attempt to its end, by status.",
+			long, "status"),
+		calls: counters("pudu_model_calls_total", "Calls of a model that were made, each try counted.", "model"),
+		callErrors: counters("pudu_model_errors_total",
+			"Calls of a model that gave no whole answer, by the class of the error.", "model", "class"),
 		tokens: counters("pudu_model_tokens_total",
-			"Tokens of calls, by kind: input, output, and of these cache_read, cache_creation, reasoning.", "model", "kind"),
-		cost:         counters("pudu_model_cost_total", "What the tokens cost by the prices that are known, by currency.", "model", "currency"),
-		callSeconds:  histograms("pudu_model_call_seconds", "Time from a model's request to the end of its answer.", long, "model"),
-		firstSeconds: histograms("pudu_model_first_chunk_seconds", "Time from a model's request to the first piece of its answer.", long, "model"),
-		tools:        counters("pudu_tool_calls_total", "Calls of a tool, by outcome: ok, error, cancelled, asked (a person).", "tool", "outcome"),
-		toolSeconds:  histograms("pudu_tool_seconds", "Time that a call of a tool took.", short, "tool"),
+			"Tokens of calls, by kind: input, output, and of these cache_read, cache_creation, reasoning.", "model",
+			"kind"),
+		cost: counters("pudu_model_cost_total",
+			"What the tokens cost by the prices that are known, by currency.", "model", "currency"),
+		callSeconds: histograms("pudu_model_call_seconds", "Time from a model's request to the end of its answer.",
+			long, "model"),
+		firstSeconds: histograms("pudu_model_first_chunk_seconds",
+			"Time from a model's request to the first piece of its answer.", long, "model"),
+		tools: counters("pudu_tool_calls_total",
+			"Calls of a tool, by outcome: ok, error, cancelled, asked (a person).", "tool", "outcome"),
+		toolSeconds: histograms("pudu_tool_seconds", "Time that a call of a tool took.", short, "tool"),
 		commands: counters("pudu_sandbox_commands_total",
-			"Commands run in sandboxes, by outcome: ok, failed, timeout, broken, or the limit that ended it, such as memory.", "outcome"),
-		commandSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pudu_sandbox_command_seconds", Help: "Time that a command took.", Buckets: short}),
-		copies:         counter("pudu_file_history_copies_total", "Copies of files that were kept for an undo."),
-		copied:         counter("pudu_file_history_copied_bytes_total", "Their bytes."),
-		notKept:        counter("pudu_file_history_not_kept_total", "Changes of files of which no copy was kept, as they were over a bound."),
-		restored:       counter("pudu_file_history_restored_total", "Paths that undos have restored or removed."),
-		models:         newNames(), toolNames: newNames(),
+			"Commands run in sandboxes, by outcome: ok, failed, timeout, broken, or the limit that ended it, such as "+
+				"memory.", "outcome"),
+		commandSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pudu_sandbox_command_seconds",
+			Help: "Time that a command took.", Buckets: short}),
+		copies: counter("pudu_file_history_copies_total", "Copies of files that were kept for an undo."),
+		copied: counter("pudu_file_history_copied_bytes_total", "Their bytes."),
+		notKept: counter("pudu_file_history_not_kept_total",
+			"Changes of files of which no copy was kept, as they were over a bound."),
+		restored: counter("pudu_file_history_restored_total", "Paths that undos have restored or removed."),
+		models:   newNames(), toolNames: newNames(),
 	}
 }
 
 func (w *work) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		w.waited, w.lasted, w.calls, w.callErrors, w.tokens, w.cost, w.callSeconds, w.firstSeconds, w.tools, w.toolSeconds, w.commands, w.commandSeconds,
-		w.copies, w.copied, w.notKept, w.restored,
+		w.waited, w.lasted, w.calls, w.callErrors, w.tokens, w.cost, w.callSeconds, w.firstSeconds, w.tools,
+		w.toolSeconds, w.commands, w.commandSeconds, w.copies, w.copied, w.notKept, w.restored,
 	}
 }
 
@@ -90,7 +101,8 @@ func (w *work) ModelCalled(c modelcall.Call, class string) {
 	}
 	u := c.Usage
 	for kind, n := range map[string]int{
-		"input": u.InputTokens, "output": u.OutputTokens, "cache_read": u.CacheRead, "cache_creation": u.CacheCreation, "reasoning": u.Reasoning,
+		"input": u.InputTokens, "output": u.OutputTokens, "cache_read": u.CacheRead, "cache_creation": u.CacheCreation,
+		"reasoning": u.Reasoning,
 	} {
 		if n > 0 {
 			w.tokens.WithLabelValues(name, kind).Add(float64(n))
@@ -127,8 +139,8 @@ func (w *work) CommandRun(res sandbox.Result, err error, took time.Duration) {
 	w.commandSeconds.Observe(took.Seconds())
 }
 
-// FileCopied counts a copy that a history of files keeps, FileNotKept a change of which it keeps none, FilesRestored paths that an undo
-// has changed.
+// FileCopied counts a copy that a history of files keeps, FileNotKept a change of which it keeps none, FilesRestored
+// paths that an undo has changed.
 func (w *work) FileCopied(bytes int64) {
 	w.copies.Inc()
 	w.copied.Add(float64(bytes))

@@ -1,9 +1,9 @@
 // Package outgoing is the guarded HTTP client: the only way to an address that a user, a model or a web page has named.
 //
 // In comes a [Profile], which bounds the calls; out goes an *http.Client that whoever needs it uses as any other. Every
-// address is checked when it is connected to, after its name was resolved, and the connection goes to the very address that
-// was checked: on the first hop and after each redirect. Callers are webhooks and whatever else calls addresses that are
-// not the operator's.
+// address is checked when it is connected to, after its name was resolved, and the connection goes to the very address
+// that was checked: on the first hop and after each redirect. Callers are webhooks and whatever else calls addresses
+// that are not the operator's.
 package outgoing
 
 import (
@@ -45,11 +45,13 @@ type Guard struct{ transport *http.Transport }
 
 // New makes a guard.
 func New(c Config) *Guard {
-	dialer := &net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error { return c.check(address) }}
+	dialer := &net.Dialer{Timeout: connectTimeout,
+		Control: func(_, address string, _ syscall.RawConn) error { return c.check(address) }}
 	return &Guard{transport: &http.Transport{
 		// Without a proxy: it would make the connection that is to be checked.
-		DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, MaxIdleConns: maxIdle, IdleConnTimeout: idleTimeout,
-		ResponseHeaderTimeout: headTimeout, MaxResponseHeaderBytes: maxHeader, ForceAttemptHTTP2: true,
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, MaxIdleConns: maxIdle,
+		IdleConnTimeout: idleTimeout, ResponseHeaderTimeout: headTimeout, MaxResponseHeaderBytes: maxHeader,
+		ForceAttemptHTTP2: true,
 	}}
 }
 
@@ -115,12 +117,13 @@ func (c Config) check(address string) error {
 // special are the networks that are not of the public internet and that netip does not tell apart (RFC 6890).
 func special() []netip.Prefix {
 	return []netip.Prefix{
-		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-		netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+		netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+		netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
 		netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-		netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("100::/64"),
-		netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
-		netip.MustParsePrefix("fec0::/10"),
+		netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
+		netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"),
+		netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
 	}
 }
 
@@ -136,9 +139,9 @@ func public(ip netip.Addr) bool {
 	return true
 }
 
-// ModelServer is the control of a dialer (see [net.Dialer]) to the servers of models that were added while the program works.
-// Models are often run on this machine or in a private network, so those pass. What never serves one does not: addresses of a
-// link, such as those that tell a machine in a cloud its credentials, groups, and addresses of nothing.
+// ModelServer is the control of a dialer (see [net.Dialer]) to the servers of models that were added while the program
+// works. Models are often run on this machine or in a private network, so those pass. What never serves one does not:
+// addresses of a link, such as those that tell a machine in a cloud its credentials, groups, and addresses of nothing.
 func ModelServer(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -148,7 +151,8 @@ func ModelServer(_, address string, _ syscall.RawConn) error {
 }
 
 // ErrNoModelServer refuses an address that serves no model.
-var ErrNoModelServer = errors.New("no model is served at this address, which is of a link, a group or a cloud's own services")
+var ErrNoModelServer = errors.New("no model is served at this address, which is of a link, a group or a cloud's own " +
+	"services")
 
 // ModelHost is ErrNoModelServer for an address that [ModelServer] refuses.
 func ModelHost(ip netip.Addr) error {
@@ -171,8 +175,9 @@ func ModelHost(ip netip.Addr) error {
 func clouds() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-		netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("168.63.129.16/32"), netip.MustParsePrefix("fd00:ec2::/32"),
-		netip.MustParsePrefix("fd20:ce::/32"), netip.MustParsePrefix("2002::/16"),
+		netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("168.63.129.16/32"),
+		netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::/32"),
+		netip.MustParsePrefix("2002::/16"),
 	}
 }
 

@@ -53,27 +53,33 @@ func TestAddressesThatAreRefused(t *testing.T) {
 	defer s.Close()
 	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
 	for _, to := range []string{
-		s.URL, "http://localhost" + port, "http://[::1]" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port, "http://127.1" + port,
-		"http://10.0.0.1/", "http://192.168.1.1/", "http://172.16.0.1/", "http://169.254.169.254/latest/meta-data", "http://100.64.0.1/",
-		"http://[fd00::1]/", "http://[fe80::1%25lo]/", "http://[64:ff9b::7f00:1]/", "http://224.0.0.1/", "http://255.255.255.255/", "http://2130706433" + port,
+		s.URL, "http://localhost" + port, "http://[::1]" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" +
+			port, "http://127.1" + port, "http://10.0.0.1/", "http://192.168.1.1/", "http://172.16.0.1/",
+		"http://169.254.169.254/latest/meta-data", "http://100.64.0.1/",
+		"http://[fd00::1]/", "http://[fe80::1%25lo]/", "http://[64:ff9b::7f00:1]/", "http://224.0.0.1/",
+		"http://255.255.255.255/", "http://2130706433" + port,
 	} {
 		_, err := get(t, New(Config{}), Profile{Timeout: time.Second}, to)
-		if unknown := err != nil && strings.Contains(err.Error(), "lookup"); !unknown && !errors.Is(err, ErrRefused) { // a name that nobody has
+		// a name that nobody has
+		if unknown := err != nil && strings.Contains(err.Error(), "lookup"); !unknown && !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v", to, err)
 		}
 	}
 }
 
-// TestServersOfModels may be on this machine and in private networks, and nowhere where a machine learns its credentials.
+// TestServersOfModels may be on this machine and in private networks, and nowhere where a machine learns its
+// credentials.
 func TestServersOfModels(t *testing.T) {
 	for address, ok := range map[string]bool{
-		"127.0.0.1:11434": true, "[::1]:1": true, "10.0.0.5:8000": true, "192.168.1.7:80": true, "[fd12::1]:80": true, "8.8.8.8:443": true,
-		"100.64.1.2:80": true, "[2606:4700::1]:443": true, "[64:ff9b::808:808]:443": true, "[::ffff:10.0.0.1]:80": true,
-		"169.254.169.254:80": false, "[fe80::1%eth0]:80": false, "[::ffff:169.254.169.254]:80": false, "[64:ff9b::a9fe:a9fe]:80": false,
-		"100.100.100.200:80": false, "[fd00:ec2::254]:80": false, "168.63.129.16:80": false, "192.0.0.192:80": false,
-		"0.0.0.0:80": false, "[::]:80": false, "224.0.0.1:80": false, "[ff02::1]:80": false, "255.255.255.255:80": false, "x": false,
+		"127.0.0.1:11434": true, "[::1]:1": true, "10.0.0.5:8000": true, "192.168.1.7:80": true, "[fd12::1]:80": true,
+		"8.8.8.8:443": true, "100.64.1.2:80": true, "[2606:4700::1]:443": true, "[64:ff9b::808:808]:443": true,
+		"[::ffff:10.0.0.1]:80": true, "169.254.169.254:80": false, "[fe80::1%eth0]:80": false,
+		"[::ffff:169.254.169.254]:80": false, "[64:ff9b::a9fe:a9fe]:80": false, "100.100.100.200:80": false,
+		"[fd00:ec2::254]:80": false, "168.63.129.16:80": false, "192.0.0.192:80": false, "0.0.0.0:80": false,
+		"[::]:80": false, "224.0.0.1:80": false, "[ff02::1]:80": false, "255.255.255.255:80": false, "x": false,
 	} {
-		if err := ModelServer("tcp", address, nil); (err == nil) != ok || err != nil && !errors.Is(err, ErrNoModelServer) {
+		if err := ModelServer("tcp", address, nil); (err == nil) != ok ||
+			err != nil && !errors.Is(err, ErrNoModelServer) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -151,10 +157,12 @@ func TestTimeout(t *testing.T) {
 			_, _ = io.WriteString(w, "late")
 		}
 	})
-	if _, err := get(t, local(), Profile{Timeout: 50 * time.Millisecond}, url); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := get(t, local(), Profile{Timeout: 50 * time.Millisecond}, url); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if got, err := get(t, local(), Profile{Timeout: 50 * time.Millisecond, Stream: true}, url); got != "200 late" || err != nil {
+	if got, err := get(t, local(), Profile{Timeout: 50 * time.Millisecond, Stream: true}, url); got != "200 late" ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -176,7 +184,8 @@ func FuzzAddressIsRefusedOrPublic(f *testing.F) {
 			return
 		}
 		at, err := netip.ParseAddrPort(address)
-		if ip := at.Addr().Unmap(); err != nil || ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+		if ip := at.Addr().Unmap(); err != nil || ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() ||
+			ip.IsMulticast() || ip.IsUnspecified() {
 			t.Errorf("%q may be called", address)
 		}
 	})

@@ -19,12 +19,14 @@ import (
 
 // placed reports whether a channel says where a thread lives.
 func placed(name string) bool {
-	return slices.Contains([]string{threadstate.Sandbox.Name(), threadstate.ThreadData.Name(), threadstate.BackgroundTasks.Name(), uploads.KnownChannel}, name)
+	return slices.Contains([]string{threadstate.Sandbox.Name(), threadstate.ThreadData.Name(),
+		threadstate.BackgroundTasks.Name(), uploads.KnownChannel}, name)
 }
 
 // ofOneRun reports whether a channel speaks of the run that wrote it.
 func ofOneRun(name string) bool {
-	return name != conversation && slices.ContainsFunc(agent.Channels(), func(c state.AnyChannel) bool { return c.Name() == name })
+	return name != conversation &&
+		slices.ContainsFunc(agent.Channels(), func(c state.AnyChannel) bool { return c.Name() == name })
 }
 
 // after notes the results and the state that the run left.
@@ -51,7 +53,8 @@ func (t *tape) entry(m message.Message) Entry {
 	same := func(other message.Message, ok bool) bool { return ok && visible(other) == visible(m) }
 	switch m.Role {
 	case message.AI:
-		if i := slices.IndexFunc(t.rec.Turns, func(turn Turn) bool { return turn.ID == m.ID }); i >= 0 && t.rec.Turns[i].visible() == visible(m) {
+		if i := slices.IndexFunc(t.rec.Turns, func(turn Turn) bool { return turn.ID == m.ID }); i >= 0 &&
+			t.rec.Turns[i].visible() == visible(m) {
 			return Entry{Ref: fmt.Sprintf("turn %d", i+1)}
 		}
 	case message.Tool:
@@ -63,11 +66,13 @@ func (t *tape) entry(m message.Message) Entry {
 			}
 		}
 	default:
-		if i := slices.IndexFunc(t.input, func(in message.Message) bool { return in.ID == m.ID }); i >= 0 && same(t.input[i], true) {
+		if i := slices.IndexFunc(t.input, func(in message.Message) bool { return in.ID == m.ID }); i >= 0 &&
+			same(t.input[i], true) {
 			return Entry{Ref: fmt.Sprintf("input %d", i+1)}
 		}
 	}
-	if i := slices.IndexFunc(t.prior, func(old message.Message) bool { return old.ID == m.ID }); i >= 0 && same(t.prior[i], true) {
+	if i := slices.IndexFunc(t.prior, func(old message.Message) bool { return old.ID == m.ID }); i >= 0 &&
+		same(t.prior[i], true) {
 		return Entry{Ref: fmt.Sprintf("before %d", i+1)}
 	}
 	return Entry{Role: string(m.Role), Text: Str(visible(m))}

@@ -32,7 +32,8 @@ func compare(want, got *Recording, p *Player) *Difference {
 	for i := range want.Turns {
 		where := fmt.Sprintf("turn %d", i+1)
 		if i >= len(got.Turns) {
-			return &Difference{Where: where, What: "the model was not asked any more; the run ended before", Want: want.After.ending(), Got: got.After.ending()}
+			return &Difference{Where: where, What: "the model was not asked any more; the run ended before",
+				Want: want.After.ending(), Got: got.After.ending()}
 		}
 		if p.lacks != "" && p.lacksAt == i {
 			return &Difference{Where: where, What: "the request to the model lacks " + p.lacks}
@@ -42,10 +43,13 @@ func compare(want, got *Recording, p *Player) *Difference {
 		}
 	}
 	if p.extra != "" {
-		return &Difference{Where: "the end", What: fmt.Sprintf("the model is asked once more than the %d recorded times, with %s", len(want.Turns), p.extra)}
+		return &Difference{Where: "the end",
+			What: fmt.Sprintf("the model is asked once more than the %d recorded times, with %s", len(want.Turns),
+				p.extra)}
 	}
 	if len(got.Turns) > len(want.Turns) {
-		return &Difference{Where: "the end", What: fmt.Sprintf("there are %d answers of the model, recorded are %d", len(got.Turns), len(want.Turns))}
+		return &Difference{Where: "the end", What: fmt.Sprintf("there are %d answers of the model, recorded are %d",
+			len(got.Turns), len(want.Turns))}
 	}
 	return compareAfter(&want.After, &got.After)
 }
@@ -53,9 +57,11 @@ func compare(want, got *Recording, p *Player) *Difference {
 func compareTurn(where string, want, got *Turn) *Difference {
 	switch {
 	case want.Sees != got.Sees:
-		return &Difference{Where: where, What: "the model was asked with another number of messages", Want: strconv.Itoa(want.Sees), Got: strconv.Itoa(got.Sees)}
+		return &Difference{Where: where, What: "the model was asked with another number of messages",
+			Want: strconv.Itoa(want.Sees), Got: strconv.Itoa(got.Sees)}
 	case want.answer() != got.answer():
-		return &Difference{Where: where, What: "the answer changed on its way into the conversation", Want: want.answer(), Got: got.answer()}
+		return &Difference{Where: where, What: "the answer changed on its way into the conversation",
+			Want: want.answer(), Got: got.answer()}
 	}
 	for j := range want.Calls {
 		w, g := &want.Calls[j], &got.Calls[j]
@@ -110,7 +116,8 @@ func compareResult(where string, want, got *Result) *Difference {
 	case want == nil && got == nil:
 		return nil
 	case want == nil:
-		return &Difference{Where: where, What: "the call is answered, in the recording it is not; the answer:\n" + indent(excerpt.Bound(got.text(), 500))}
+		return &Difference{Where: where, What: "the call is answered, in the recording it is not; the answer:\n" +
+			indent(excerpt.Bound(got.text(), 500))}
 	case got == nil:
 		return &Difference{Where: where, What: "the call is not answered, in the recording it is"}
 	case want.Status != got.Status:
@@ -124,7 +131,8 @@ func compareResult(where string, want, got *Result) *Difference {
 		return &Difference{Where: where, What: "the result differs", Want: want.text(), Got: got.text()}
 	}
 	if w, g := canonical(want.Artifact), canonical(got.Artifact); w != g {
-		return &Difference{Where: where, What: "the artifact differs", Want: pretty(want.Artifact), Got: pretty(got.Artifact)}
+		return &Difference{Where: where, What: "the artifact differs", Want: pretty(want.Artifact),
+			Got: pretty(got.Artifact)}
 	}
 	return nil
 }
@@ -147,7 +155,8 @@ func compareAfter(want, got *After) *Difference {
 	for i := range max(len(want.Messages), len(got.Messages)) {
 		w, g := entryAt(want.Messages, i), entryAt(got.Messages, i)
 		if w != g {
-			return &Difference{Where: "the end", What: fmt.Sprintf("message %d of the conversation differs", i+1), Want: w, Got: g}
+			return &Difference{Where: "the end", What: fmt.Sprintf("message %d of the conversation differs", i+1),
+				Want: w, Got: g}
 		}
 	}
 	names := slices.Collect(maps.Keys(want.Channels))
@@ -155,7 +164,8 @@ func compareAfter(want, got *After) *Difference {
 	slices.Sort(names)
 	for _, name := range names {
 		if w, g := want.Channels[name], got.Channels[name]; canonical(w) != canonical(g) {
-			return &Difference{Where: "the end", What: fmt.Sprintf("the channel %q differs", name), Want: pretty(w), Got: pretty(g)}
+			return &Difference{Where: "the end", What: fmt.Sprintf("the channel %q differs", name), Want: pretty(w),
+				Got: pretty(g)}
 		}
 	}
 	return nil

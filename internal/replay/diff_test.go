@@ -23,12 +23,14 @@ func TestLines(t *testing.T) {
 		want, got string
 		diff      []string
 	}{
-		"one line":           {"a", "b", []string{"- a", "+ b"}},
-		"in the middle":      {"1\n2\n3\nx\n5\n6\n7", "1\n2\n3\ny\nz\n5\n6\n7", []string{"  2", "  3", "- x", "+ y", "+ z", "  5", "  6"}},
-		"a line less":        {"a\nb\nc", "a\nc", []string{"  a", "- b", "  c"}},
-		"no line feed":       {"a\n", "a", []string{"  a", "- "}},
-		"nothing":            {"", "a", []string{"- ", "+ a"}},
-		"far in a long line": {long + "1" + long, long + "2", []string{"- …" + strings.Repeat("é", 20) + "1" + strings.Repeat("é", 58) + "…", "+ …" + strings.Repeat("é", 20) + "2"}},
+		"one line": {"a", "b", []string{"- a", "+ b"}},
+		"in the middle": {"1\n2\n3\nx\n5\n6\n7", "1\n2\n3\ny\nz\n5\n6\n7",
+			[]string{"  2", "  3", "- x", "+ y", "+ z", "  5", "  6"}},
+		"a line less":  {"a\nb\nc", "a\nc", []string{"  a", "- b", "  c"}},
+		"no line feed": {"a\n", "a", []string{"  a", "- "}},
+		"nothing":      {"", "a", []string{"- ", "+ a"}},
+		"far in a long line": {long + "1" + long, long + "2", []string{"- …" + strings.Repeat("é", 20) + "1" +
+			strings.Repeat("é", 58) + "…", "+ …" + strings.Repeat("é", 20) + "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := "    " + strings.Join(tt.diff, "\n    ")

@@ -33,8 +33,9 @@ func TestTheFirstDifference(t *testing.T) {
 			"turn 2, call 1 of 1: long (c): the result differs", "- CHello", "+ CHowdy"}},
 		"a status": {"Hello", func(r *replay.Recording) { r.Turns[0].Calls[0].Result.Status = "success" }, []string{
 			`turn 1, call 1 of 2: fail (a): the status is "error", recorded "success"`}},
-		"an artifact": {"Hello", func(r *replay.Recording) { r.Turns[0].Calls[1].Result.Artifact = replay.Value(`{"n":2}`) }, []string{
-			"call 2 of 2: greet (b): the artifact differs", `-   "n": 2`, `+   "n": 1.50`}},
+		"an artifact": {"Hello",
+			func(r *replay.Recording) { r.Turns[0].Calls[1].Result.Artifact = replay.Value(`{"n":2}`) }, []string{
+				"call 2 of 2: greet (b): the artifact differs", `-   "n": 2`, `+   "n": 1.50`}},
 		"an answer too much": {"Hello", func(r *replay.Recording) { r.Turns[0].Calls[0].Result = nil }, []string{
 			"call 1 of 2: fail (a): the call is answered, in the recording it is not", "cannot A"}},
 		"one more call of the model": {"Hello", func(r *replay.Recording) { r.Turns = r.Turns[:2] }, []string{
@@ -45,10 +46,12 @@ func TestTheFirstDifference(t *testing.T) {
 			"the end: the run ended otherwise", "- status: error", "+ status: success"}},
 		"a message": {"Hello", func(r *replay.Recording) { r.After.Messages = r.After.Messages[:6] }, []string{
 			"message 7 of the conversation differs", "- (none)", "+ turn 3"}},
-		"a channel": {"Hello", func(r *replay.Recording) { r.After.Channels["title"] = replay.Value(`"Else"`) }, []string{
-			`the channel "title" differs`, `- "Else"`, `+ "Greetings"`}},
-		"a question": {"Hello", func(r *replay.Recording) { r.After.Questions = []replay.Question{{Call: "a"}} }, []string{
-			"the questions to a human differ"}},
+		"a channel": {"Hello", func(r *replay.Recording) { r.After.Channels["title"] = replay.Value(`"Else"`) },
+			[]string{
+				`the channel "title" differs`, `- "Else"`, `+ "Greetings"`}},
+		"a question": {"Hello", func(r *replay.Recording) { r.After.Questions = []replay.Question{{Call: "a"}} },
+			[]string{
+				"the questions to a human differ"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := original(t, turns(one...), 0, "please")
@@ -60,7 +63,8 @@ func TestTheFirstDifference(t *testing.T) {
 }
 
 func TestWhatIsDeletedIsNotCompared(t *testing.T) {
-	p, _ := original(t, turns(scripted.Turn{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}}, done), 0, "please")
+	p, _ := original(t, turns(scripted.Turn{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}}, done), 0,
+		"please")
 	r := p.record(t, "")
 	r.Turns[0].Calls[0].Result.Text = nil
 	report, err := play(t, r, "Howdy", "")
@@ -79,7 +83,8 @@ func wantRefusal(t *testing.T, p *plant, runID, want string) {
 
 func TestRunsThatCannotBeRecorded(t *testing.T) {
 	p, list := original(t, turns(done), 0, "please")
-	if _, err := replay.Record(t.Context(), replay.Source{Store: p.Store.For(p.User)}, "other", ""); err == nil || !strings.Contains(err.Error(), "no thread") {
+	if _, err := replay.Record(t.Context(), replay.Source{Store: p.Store.For(p.User)}, "other", ""); err == nil ||
+		!strings.Contains(err.Error(), "no thread") {
 		t.Errorf("of no thread: %v", err)
 	}
 	wantRefusal(t, p, "none", `has no run "none"`)
@@ -100,20 +105,24 @@ func TestRunsThatCannotBeRecorded(t *testing.T) {
 // TestARunThatACrashCutOff commits what a resumed run would have.
 func TestARunThatACrashCutOff(t *testing.T) {
 	p, _ := original(t, turns(done), 0)
-	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{ThreadID: "thread", Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := p.Manager.For(p.User).
+		Admit(t.Context(), runs.Request{ThreadID: "thread", Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := message.Message{ID: "m1", Role: message.AI, ToolCalls: []message.ToolCall{{ID: "c1", Name: "bash", Args: json.RawMessage(`{}`)}}}
+	asked := message.Message{ID: "m1", Role: message.AI,
+		ToolCalls: []message.ToolCall{{ID: "c1", Name: "bash", Args: json.RawMessage(`{}`)}}}
 	answer := message.Message{ID: "m2", Role: message.Tool, Name: "bash", ToolCallID: "c1", Status: message.StatusError,
-		Content: []message.Part{message.Text("unknown")}, Kwargs: message.Fields{message.KeyOutcomeUnknown: json.RawMessage("true")}}
+		Content: []message.Part{message.Text("unknown")},
+		Kwargs:  message.Fields{message.KeyOutcomeUnknown: json.RawMessage("true")}}
 	n := int64(1) // the admission has written the first event
 	cp, err := p.Store.For(p.User).Checkpoint(t.Context(), nil, "thread", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := cp.State
-	for _, u := range []store.NodeUpdate{{Node: agent.NodeModel, Update: agent.Messages.Append(asked)}, {Node: agent.NodeTools, Update: agent.Messages.Append(answer)}} {
+	for _, u := range []store.NodeUpdate{{Node: agent.NodeModel, Update: agent.Messages.Append(asked)},
+		{Node: agent.NodeTools, Update: agent.Messages.Append(answer)}} {
 		if last, _, err = last.Apply(u.Update); err != nil {
 			t.Fatal(err)
 		}

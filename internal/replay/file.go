@@ -125,12 +125,15 @@ func checkVersion(doc *yaml.Node) (line int, _ error) {
 				continue
 			}
 			if v := top.Content[i+1]; v.Value != strconv.Itoa(Version) {
-				return v.Line, fmt.Errorf("the recording has version %.20q, this Pudu reads version %d; record it again with this Pudu", v.Value, Version)
+				return v.Line,
+					fmt.Errorf("the recording has version %.20q, this Pudu reads version %d; record it again with "+
+						"this Pudu", v.Value, Version)
 			}
 			return 0, nil
 		}
 	}
-	return 1, fmt.Errorf(`this is no recording: it has no "pudu_replay: %d"; make one with: pudu export THREAD --test`, Version)
+	return 1, fmt.Errorf(`this is no recording: it has no "pudu_replay: %d"; make one with: pudu export THREAD --test`,
+		Version)
 }
 
 // lineOf is the line of what a path of keys and indexes leads to, or of the last thing on the way; 0 for none.
@@ -198,7 +201,8 @@ func (r *Recording) check() (at []any, err error) {
 
 func (f File) check() error {
 	clean, err := sandbox.CleanPath(f.Path)
-	if err != nil || clean != f.Path || path.Dir(f.Path) == sandbox.UserData || !strings.HasPrefix(f.Path, sandbox.UserData+"/") {
+	if err != nil || clean != f.Path || path.Dir(f.Path) == sandbox.UserData ||
+		!strings.HasPrefix(f.Path, sandbox.UserData+"/") {
 		return fmt.Errorf("path %.100q is not one of a file below %s", f.Path, sandbox.UserData)
 	}
 	_, err = f.content()
@@ -262,7 +266,8 @@ func (f *Failure) check() error {
 	if _, err := f.wait(); err != nil {
 		return fmt.Errorf("retry_after: %w", err)
 	}
-	classes := []model.Class{"", model.ClassAuth, model.ClassQuota, model.ClassRateLimit, model.ClassBurst, model.ClassBusy,
+	classes := []model.Class{"", model.ClassAuth, model.ClassQuota, model.ClassRateLimit, model.ClassBurst,
+		model.ClassBusy,
 		model.ClassTransient, model.ClassContextLength, model.ClassNotFound, model.ClassTooLarge, model.ClassBadRequest}
 	if !slices.Contains(classes, model.Class(f.Class)) {
 		return fmt.Errorf("class %.40q is unknown; use one of %v", f.Class, classes[1:])
@@ -283,7 +288,8 @@ func (c *Call) check() error {
 	case !isObject(c.Extra):
 		return errors.New("extra must have keys and values")
 	case c.Result != nil && c.Result.Status != message.StatusSuccess && c.Result.Status != message.StatusError:
-		return fmt.Errorf("status %.40q of the result is neither %s nor %s", c.Result.Status, message.StatusSuccess, message.StatusError)
+		return fmt.Errorf("status %.40q of the result is neither %s nor %s", c.Result.Status, message.StatusSuccess,
+			message.StatusError)
 	}
 	return nil
 }

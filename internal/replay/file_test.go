@@ -39,29 +39,41 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	edit := func(old, with string) string { return strings.Replace(least, old, with, 1) }
 	for name, tt := range map[string]struct{ file, want string }{
-		"empty":               {"", `f.yaml:1: this is no recording: it has no "pudu_replay: 1"`},
-		"another file":        {"a: 1\n", `f.yaml:1: this is no recording`},
-		"a list":              {"- 1\n", `f.yaml:1: this is no recording`},
-		"no YAML":             {edit("model: a/b", "model: [a"), `: damaged: did not find`},
-		"a newer version":     {edit(": 1", ": 2"), `f.yaml:1: the recording has version "2", this Pudu reads version 1`},
-		"an unknown key":      {edit("    calls:", "    colls:"), `f.yaml:9: field colls not found`},
-		"a wrong type":        {edit("sees: 1", "sees: one"), "f.yaml:8: cannot unmarshal !!str `one` into int"},
-		"an unknown status":   {edit("status: success\n  m", "status: done\n  m"), `f.yaml:15: status "done" is no end of a run`},
-		"an unknown result":   {edit("status: success,", "status: fine,"), `f.yaml:10: turn 1: call 1: status "fine" of the result`},
-		"arguments of a list": {edit("{command: ls}", "[ls]"), `f.yaml:10: turn 1: call 1: args must have keys and values`},
-		"no input":            {edit("  - {type: human, content: go}", "  []"), `f.yaml:6: "input" is missing`},
-		"a bad message":       {edit("type: human", "type: man"), `f.yaml:6: decode message: type "man" is unknown`},
-		"said by a tool":      {edit("sees: 1", "said: [{type: ai, content: x}]"), `f.yaml:8: turn 1: only messages of type human are said to a run`},
-		"nothing said":        {edit("sees: 1", "said: [{type: human, content: x}, {type: man}]"), `f.yaml:8: turn 1: decode message: type "man"`},
-		"cut off":             {strings.Split(least, "after")[0], `"after" or its "status" is missing; was the file cut off?`},
-		"an alias":            {edit("{command: ls}", "&a {command: *a}"), `f.yaml:12: `},
-		"two documents":       {least + "---\na: 1\n", `f.yaml: a second document follows`},
-		"a file outside":      {least + "files:\n  - {path: /etc/passwd, text: x}\n", `f.yaml:18: path "/etc/passwd" is not one of a file below /mnt/user-data`},
-		"a file on its way":   {least + "files:\n  - {path: /mnt/user-data/workspace/../../x, text: x}\n", `f.yaml:18: path`},
-		"no base64":           {least + "files:\n  - {path: /mnt/user-data/uploads/x, base64: '?'}\n", `f.yaml:18: /mnt/user-data/uploads/x: illegal base64`},
-		"an unknown class":    {edit("sees: 1", "error: {class: odd, message: x}"), `f.yaml:8: turn 1: class "odd" is unknown`},
-		"a bad wait":          {edit("sees: 1", "error: {message: x, retry_after: soon}"), `f.yaml:8: turn 1: retry_after`},
-		"a number of YAML":    {edit("command: ls", "n: 0x1F"), `f.yaml:12: "0x1F" is not a number as JSON writes it`},
+		"empty":        {"", `f.yaml:1: this is no recording: it has no "pudu_replay: 1"`},
+		"another file": {"a: 1\n", `f.yaml:1: this is no recording`},
+		"a list":       {"- 1\n", `f.yaml:1: this is no recording`},
+		"no YAML":      {edit("model: a/b", "model: [a"), `: damaged: did not find`},
+		"a newer version": {edit(": 1", ": 2"),
+			`f.yaml:1: the recording has version "2", this Pudu reads version 1`},
+		"an unknown key": {edit("    calls:", "    colls:"), `f.yaml:9: field colls not found`},
+		"a wrong type":   {edit("sees: 1", "sees: one"), "f.yaml:8: cannot unmarshal !!str `one` into int"},
+		"an unknown status": {edit("status: success\n  m", "status: done\n  m"),
+			`f.yaml:15: status "done" is no end of a run`},
+		"an unknown result": {edit("status: success,", "status: fine,"),
+			`f.yaml:10: turn 1: call 1: status "fine" of the result`},
+		"arguments of a list": {edit("{command: ls}", "[ls]"),
+			`f.yaml:10: turn 1: call 1: args must have keys and values`},
+		"no input":      {edit("  - {type: human, content: go}", "  []"), `f.yaml:6: "input" is missing`},
+		"a bad message": {edit("type: human", "type: man"), `f.yaml:6: decode message: type "man" is unknown`},
+		"said by a tool": {edit("sees: 1", "said: [{type: ai, content: x}]"),
+			`f.yaml:8: turn 1: only messages of type human are said to a run`},
+		"nothing said": {edit("sees: 1", "said: [{type: human, content: x}, {type: man}]"),
+			`f.yaml:8: turn 1: decode message: type "man"`},
+		"cut off": {strings.Split(least, "after")[0],
+			`"after" or its "status" is missing; was the file cut off?`},
+		"an alias":      {edit("{command: ls}", "&a {command: *a}"), `f.yaml:12: `},
+		"two documents": {least + "---\na: 1\n", `f.yaml: a second document follows`},
+		"a file outside": {least + "files:\n  - {path: /etc/passwd, text: x}\n",
+			`f.yaml:18: path "/etc/passwd" is not one of a file below /mnt/user-data`},
+		"a file on its way": {least + "files:\n  - {path: /mnt/user-data/workspace/../../x, text: x}\n",
+			`f.yaml:18: path`},
+		"no base64": {least + "files:\n  - {path: /mnt/user-data/uploads/x, base64: '?'}\n",
+			`f.yaml:18: /mnt/user-data/uploads/x: illegal base64`},
+		"an unknown class": {edit("sees: 1", "error: {class: odd, message: x}"),
+			`f.yaml:8: turn 1: class "odd" is unknown`},
+		"a bad wait": {edit("sees: 1", "error: {message: x, retry_after: soon}"),
+			`f.yaml:8: turn 1: retry_after`},
+		"a number of YAML": {edit("command: ls", "n: 0x1F"), `f.yaml:12: "0x1F" is not a number as JSON writes it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := replay.Parse("f.yaml", []byte(tt.file))
@@ -97,10 +109,13 @@ func TestLoad(t *testing.T) {
 
 // anyJSON draws a JSON value.
 func anyJSON(depth int) *rapid.Generator[any] {
-	text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("ab \t\n\r:#-'\"&*!|>%@`{}[],?<=~\u0085\u2028\ufeff\x00\x1b😀"))),
-		rapid.SampledFrom([]string{"true", "null", "~", "1", "1e3", "0x1F", "2026-01-01", "yes", "<<", "=", "---\n", "...\nx"}))
+	text := rapid.OneOf(rapid.String(),
+		rapid.StringOf(rapid.RuneFrom([]rune("ab \t\n\r:#-'\"&*!|>%@`{}[],?<=~\u0085\u2028\ufeff\x00\x1b😀"))),
+		rapid.SampledFrom([]string{"true", "null", "~", "1", "1e3", "0x1F", "2026-01-01", "yes", "<<", "=", "---\n",
+			"...\nx"}))
 	leaf := rapid.OneOf(text.AsAny(), rapid.Bool().AsAny(), rapid.Just(any(nil)),
-		rapid.SampledFrom([]json.Number{"0", "-0", "1.50", "1e400", "-12", "123456789012345678901234567890", "1E-2"}).AsAny())
+		rapid.SampledFrom([]json.Number{"0", "-0", "1.50", "1e400", "-12", "123456789012345678901234567890", "1E-2"}).
+			AsAny())
 	if depth == 0 {
 		return leaf
 	}
@@ -168,7 +183,8 @@ func TestWhatYAMLCannotSay(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(least))
-	f.Add([]byte(least + "files:\n  - {path: /mnt/user-data/uploads/x, base64: AAEC}\n  - {path: /mnt/user-data/uploads/y, bytes: 9, sha256: ab}\n"))
+	f.Add([]byte(least +
+		"files:\n  - {path: /mnt/user-data/uploads/x, base64: AAEC}\n  - {path: /mnt/user-data/uploads/y, bytes: 9, sha256: ab}\n"))
 	f.Add([]byte(strings.Replace(least, "{command: ls}", `!json '{"a":1,"a":2}'`, 1)))
 	f.Add([]byte(strings.Replace(least, "[input 1]", "[{role: ai, text: |-\n  a\n }]", 1)))
 	recordings, err := filepath.Glob(filepath.Join("..", "app", "testdata", "replay", "several*.yaml"))

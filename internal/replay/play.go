@@ -70,7 +70,8 @@ func Play(ctx context.Context, r *Recording, o Options) (report Report, err erro
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
 	}
 	run, err := r.admit(ctx, bench, r.Run, runs.Request{
-		Input: input, Model: r.Model, MaxSteps: r.MaxSteps, Config: json.RawMessage(r.Config), Context: json.RawMessage(r.Context),
+		Input: input, Model: r.Model, MaxSteps: r.MaxSteps, Config: json.RawMessage(r.Config),
+		Context: json.RawMessage(r.Context),
 	})
 	if err != nil {
 		return Report{}, fmt.Errorf("prepare the replay: %w", err)
@@ -172,8 +173,9 @@ func (r *Recording) prepare(ctx context.Context, b *Bench, beside string) error 
 	}
 	_, err = b.Store.System().Commit(ctx, store.Fence{RunID: run.ID, Attempt: run.Attempt}, store.Step{
 		Updates: []store.NodeUpdate{{Node: agent.NodeInput, Update: update}}, State: last, Now: time.Now(),
-		Events: []event.Event{{ID: event.ID{Attempt: run.Attempt, N: 1}, Time: time.Now(), Node: agent.NodeInput, Data: event.State{}}},
-		Run:    &store.RunChange{Status: event.StatusSuccess},
+		Events: []event.Event{{ID: event.ID{Attempt: run.Attempt, N: 1}, Time: time.Now(), Node: agent.NodeInput,
+			Data: event.State{}}},
+		Run: &store.RunChange{Status: event.StatusSuccess},
 	})
 	return err
 }

@@ -87,7 +87,8 @@ var _ agent.ModelCallWrapper = sameIDs{}
 func (sameIDs) Name() string { return "ReplayMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (m sameIDs) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m sameIDs) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	id := m.nextID()
 	if id == "" {
 		return next(ctx, req)
@@ -172,7 +173,8 @@ func lastOf(msgs []message.Message) string {
 		return "an empty conversation"
 	}
 	m := msgs[len(msgs)-1]
-	return fmt.Sprintf("a conversation of %d messages, the last from %s:\n%s", len(msgs), m.Role, indent(excerpt.Bound(visible(m), 500)))
+	return fmt.Sprintf("a conversation of %d messages, the last from %s:\n%s", len(msgs), m.Role,
+		indent(excerpt.Bound(visible(m), 500)))
 }
 
 func (p *Player) failure(f *Failure) error {
@@ -182,7 +184,8 @@ func (p *Player) failure(f *Failure) error {
 	wait, _ := f.wait() // checked when it was read
 	provider, name, _ := strings.Cut(p.rec.Model, "/")
 	return &model.Error{
-		Class: model.Class(f.Class), Provider: provider, Model: name, Status: f.Status, Message: string(f.Message), RetryAfter: wait,
+		Class: model.Class(f.Class), Provider: provider, Model: name, Status: f.Status, Message: string(f.Message),
+		RetryAfter: wait,
 	}
 }
 
@@ -197,7 +200,8 @@ func (t *Turn) chunks() []message.Chunk {
 	add(message.Chunk{Reasoning: string(t.Reasoning)})
 	add(message.Chunk{Text: string(t.Text)})
 	for _, p := range t.Content {
-		add(message.Chunk{Text: string(p.Text), Reasoning: string(p.Reasoning), Signature: p.Signature, Redacted: p.Redacted})
+		add(message.Chunk{Text: string(p.Text), Reasoning: string(p.Reasoning), Signature: p.Signature,
+			Redacted: p.Redacted})
 	}
 	for i, c := range t.Calls {
 		args := string(c.Args)

@@ -71,8 +71,10 @@ func find(ctx context.Context, s store.UserData, threadID, runID string) (store.
 	case err != nil:
 		return store.Run{}, err
 	case run.Active():
-		return store.Run{}, UnfitError(fmt.Sprintf("run %s is not at its end (%s); wait for it, or let it end with `pudu run --resume %s`",
-			run.ID, run.Status, threadID))
+		return store.Run{},
+			UnfitError(fmt.Sprintf("run %s is not at its end (%s); wait for it, or let it end with `pudu run "+
+				"--resume %s`",
+				run.ID, run.Status, threadID))
 	}
 	return run, nil
 }
@@ -84,7 +86,8 @@ func (t *tape) record(ctx context.Context) error {
 		return err
 	}
 	if len(req.Answers) > 0 || len(req.Input) == 0 {
-		return UnfitError("it goes on with an answer to a question of the run before it; record that run, or one that begins with a task")
+		return UnfitError("it goes on with an answer to a question of the run before it; record that run, or one " +
+			"that begins with a task")
 	}
 	t.rec.Model, t.rec.MaxSteps = req.Model, req.MaxSteps
 	t.rec.At = t.run.CreatedAt.Local() //nolint:gosmopolitan // the day of a run is that of the clock it had

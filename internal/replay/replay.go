@@ -13,14 +13,16 @@
 // ended (status, error, stop reason, questions to a human), the final conversation and the channels that clients know.
 // A request to the model is not in the log; of it is checked that the input, and then the results of the last
 // calls, are in it. What people said to the run while it worked is said to it again, while the model gives the answer
-// before the one that it was read for. Not compared are events, chunk boundaries, the tools that were offered, and additional_kwargs.
+// before the one that it was read for. Not compared are events, chunk boundaries, the tools that were offered, and
+// additional_kwargs.
 //
 // # What varies by nature
 //
 // The thread, the run, the input and the answers keep their ids, so that names derived from them stay. What is left,
 // before recordings are compared or written:
 //   - a string of an artifact, a question or a channel that is a time in RFC 3339, and nothing else, reads "<time>";
-//   - the channels "sandbox", "thread_data" and "background_tasks" say where a thread lives, and are left out, as are private ones.
+//   - the channels "sandbox", "thread_data" and "background_tasks" say where a thread lives, and are left out, as are
+//     private ones.
 //
 // Nothing else is: what a command prints of clocks, process numbers or chance is a difference. Who knows that deletes
 // the result's "text" and "sha256" from the file; then only its status and artifact are compared. Files that a command
@@ -79,7 +81,8 @@ type Recording struct {
 type Turn struct {
 	// ID is that of the answer's message; empty takes a new one.
 	ID string `yaml:"id,omitempty"`
-	// Said are the messages that people said to the run while it worked, and that it read right before it asked the model.
+	// Said are the messages that people said to the run while it worked, and that it read right before it asked the
+	// model.
 	Said []Value `yaml:"said,omitempty"`
 	// Sees is how many messages the conversation had when the model was asked.
 	Sees      int `yaml:"sees"`

@@ -51,17 +51,20 @@ func build(dir, greeting string, m model.ChatModel, inside ...agent.Middleware) 
 		return nil, err
 	}
 	p := &plant{dir: dir, greeting: greeting}
-	chain := append([]agent.Middleware{llmerror.New(llmerror.Config{BaseDelay: time.Millisecond, CapDelay: time.Millisecond})}, inside...)
+	chain := append([]agent.Middleware{llmerror.New(llmerror.Config{BaseDelay: time.Millisecond,
+		CapDelay: time.Millisecond})}, inside...)
 	a, err := agent.New(agent.Config{Model: m, Tools: p.tools(), Channels: threadstate.Channels()}, chain...)
 	if err != nil {
 		return nil, err
 	}
-	manager := runs.NewManager(runs.Config{Store: st, Owner: owner, Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
-		built := runs.Built{Agent: a, Close: func() error { return nil }}
-		built.Config.MaxSteps = job.Request.MaxSteps
-		return built, nil
-	}})
-	p.Bench = &replay.Bench{Manager: manager, Store: st, Owner: owner, User: access.FromRow("user"), Files: p.files, Close: st.Close}
+	manager := runs.NewManager(runs.Config{Store: st, Owner: owner,
+		Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
+			built := runs.Built{Agent: a, Close: func() error { return nil }}
+			built.Config.MaxSteps = job.Request.MaxSteps
+			return built, nil
+		}})
+	p.Bench = &replay.Bench{Manager: manager, Store: st, Owner: owner, User: access.FromRow("user"), Files: p.files,
+		Close: st.Close}
 	return p, nil
 }
 
@@ -83,9 +86,10 @@ func (p *plant) tools() []tool.Tool {
 		Text string `json:"text,omitempty"`
 	}
 	of := func(name string, do func(*tool.Call, string) (*tool.Result, error)) tool.Tool {
-		return tool.MustNew(tool.Spec{Name: name, Description: "Test."}, func(_ context.Context, c *tool.Call, in args) (*tool.Result, error) {
-			return do(c, in.Text)
-		})
+		return tool.MustNew(tool.Spec{Name: name, Description: "Test."},
+			func(_ context.Context, c *tool.Call, in args) (*tool.Result, error) {
+				return do(c, in.Text)
+			})
 	}
 	wait := func(ctx context.Context, _ *tool.Call, _ args) (*tool.Result, error) {
 		p.waiting()
@@ -256,22 +260,37 @@ var done = scripted.Turn{Text: "Done."}
 
 func TestARunDoesAgainWhatItDid(t *testing.T) {
 	notFound := scripted.Turn{Error: &scripted.Error{Class: model.ClassNotFound, Status: 404, Message: "no such model"}}
-	busy := scripted.Turn{Text: "half", Error: &scripted.Error{Class: model.ClassBusy, Message: "come back", RetryAfter: 90 * time.Second}}
+	busy := scripted.Turn{Text: "half", Error: &scripted.Error{Class: model.ClassBusy, Message: "come back",
+		RetryAfter: 90 * time.Second}}
 	for name, tt := range map[string]struct {
 		maxSteps int
 		status   string
 		turns    []scripted.Turn
 	}{
-		"one answer":             {0, event.StatusSuccess, []scripted.Turn{{Text: "Hi.", Reasoning: "A greeting.\nI answer.", FinishReason: "end_turn"}}},
-		"tools side by side":     {0, event.StatusSuccess, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`), call("b", "fail", `{"text":"B"}`), call("c", "greet", `{"text":"C"}`)}}, done}},
-		"one id in two turns":    {0, event.StatusSuccess, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}}, {ToolCalls: []scripted.Call{call("a", "fail", `{"text":"B"}`)}}, done}},
-		"calls that cannot run":  {0, event.StatusSuccess, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":`), call("b", "nothing", `{}`), call("c", "greet", `{"text":5.0,"n":1e400}`), call("", "greet", `{"a":1,"a":2}`)}}, done}},
-		"a result that is long":  {0, event.StatusSuccess, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "long", `{"text":"abc"}`)}}, done}},
-		"a limit":                {3, event.StatusSuccess, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}}, {Text: "more", ToolCalls: []scripted.Call{call("b", "greet", `{}`)}}}},
-		"a question":             {0, event.StatusInterrupted, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`), call("b", "ask", `{"text":"which?"}`)}}}},
-		"a tool that aborts":     {0, event.StatusError, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "abort", `{"text":"broken"}`)}}}},
-		"a model that is absent": {0, event.StatusError, []scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{}`)}}, notFound}},
-		"a model that is busy":   {0, event.StatusError, []scripted.Turn{busy}},
+		"one answer": {0, event.StatusSuccess,
+			[]scripted.Turn{{Text: "Hi.", Reasoning: "A greeting.\nI answer.", FinishReason: "end_turn"}}},
+		"tools side by side": {0, event.StatusSuccess,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`),
+				call("b", "fail", `{"text":"B"}`), call("c", "greet", `{"text":"C"}`)}}, done}},
+		"one id in two turns": {0, event.StatusSuccess,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}},
+				{ToolCalls: []scripted.Call{call("a", "fail", `{"text":"B"}`)}}, done}},
+		"calls that cannot run": {0, event.StatusSuccess,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":`), call("b", "nothing", `{}`),
+				call("c", "greet", `{"text":5.0,"n":1e400}`), call("", "greet", `{"a":1,"a":2}`)}}, done}},
+		"a result that is long": {0, event.StatusSuccess,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "long", `{"text":"abc"}`)}}, done}},
+		"a limit": {3, event.StatusSuccess,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}},
+				{Text: "more", ToolCalls: []scripted.Call{call("b", "greet", `{}`)}}}},
+		"a question": {0, event.StatusInterrupted,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`),
+				call("b", "ask", `{"text":"which?"}`)}}}},
+		"a tool that aborts": {0, event.StatusError,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "abort", `{"text":"broken"}`)}}}},
+		"a model that is absent": {0, event.StatusError,
+			[]scripted.Turn{{ToolCalls: []scripted.Call{call("a", "greet", `{}`)}}, notFound}},
+		"a model that is busy": {0, event.StatusError, []scripted.Turn{busy}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, list := original(t, turns(tt.turns...), tt.maxSteps, "please")
@@ -295,8 +314,10 @@ func TestSignedReasoningIsPlayedAsItWas(t *testing.T) {
 	p, _ := original(t, stream(func(_ context.Context, yield func(message.Chunk, error) bool) {
 		for _, c := range []message.Chunk{
 			{Reasoning: "I think"}, {Signature: "s1"}, {Redacted: "r1"}, {Text: " so\n"},
-			{FinishReason: "stop", Usage: &message.Usage{InputTokens: 3, OutputTokens: 2, TotalTokens: 5, CacheRead: 1, Reasoning: 1},
-				Metadata: message.Fields{"id": json.RawMessage(`"m1"`)}, Kwargs: message.Fields{"k": json.RawMessage(`[1]`)}},
+			{FinishReason: "stop", Usage: &message.Usage{InputTokens: 3, OutputTokens: 2, TotalTokens: 5, CacheRead: 1,
+				Reasoning: 1},
+				Metadata: message.Fields{"id": json.RawMessage(`"m1"`)},
+				Kwargs:   message.Fields{"k": json.RawMessage(`[1]`)}},
 		} {
 			if !yield(c, nil) {
 				return
@@ -304,7 +325,8 @@ func TestSignedReasoningIsPlayedAsItWas(t *testing.T) {
 		}
 	}), 0, "please")
 	r := p.record(t, "")
-	if got := r.Turns[0]; len(got.Content) != 3 || got.Content[0].Signature != "s1" || got.Usage.CacheRead != 1 || got.FinishReason != "stop" {
+	if got := r.Turns[0]; len(got.Content) != 3 || got.Content[0].Signature != "s1" || got.Usage.CacheRead != 1 ||
+		got.FinishReason != "stop" {
 		t.Errorf("recorded %+v", got)
 	}
 	wantSame(t, r)
@@ -345,7 +367,9 @@ func TestWhatWasSaidToTheRunIsSaidAgain(t *testing.T) {
 	var p *plant
 	say := func(list ...string) {
 		for _, text := range list {
-			run, err := p.Manager.For(p.User).Say(t.Context(), runs.Request{ThreadID: "thread", Input: []message.Message{message.New(message.Human, text)}})
+			run, err := p.Manager.For(p.User).
+				Say(t.Context(), runs.Request{ThreadID: "thread",
+					Input: []message.Message{message.New(message.Human, text)}})
 			if err != nil || !run.IsSteer() {
 				t.Errorf("%q is not said to the run: %+v, %v", text, run, err)
 			}
@@ -355,7 +379,8 @@ func TestWhatWasSaidToTheRunIsSaidAgain(t *testing.T) {
 		switch last := req.Messages[len(req.Messages)-1]; last.Text() {
 		case "early":
 			say("first", "second")
-			return scripted.Turn{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`), call("b", "fail", `{"text":"B"}`)}}
+			return scripted.Turn{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`),
+				call("b", "fail", `{"text":"B"}`)}}
 		case "second":
 			return scripted.Turn{ToolCalls: []scripted.Call{call("c", "greet", `{"text":"C"}`)}}
 		default:
@@ -363,7 +388,8 @@ func TestWhatWasSaidToTheRunIsSaidAgain(t *testing.T) {
 		}
 	})
 	p, _ = original(t, m, 0)
-	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{ThreadID: "thread", Model: "scripted/func", Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := p.Manager.For(p.User).Admit(t.Context(), runs.Request{ThreadID: "thread", Model: "scripted/func",
+		Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +419,8 @@ func TestARunInTheMiddleOfAConversation(t *testing.T) {
 	path := sandbox.Workspace + "/note.txt"
 	p, err := build(t.TempDir(), "Hello", turns(
 		scripted.Turn{ToolCalls: []scripted.Call{call("a", "greet", `{"text":"A"}`)}}, done,
-		scripted.Turn{ToolCalls: []scripted.Call{call("b", "read", `{"text":"`+path+`"}`), call("c", "read", `{"text":"`+sandbox.Uploads+`/b.bin"}`)}}, done, done))
+		scripted.Turn{ToolCalls: []scripted.Call{call("b", "read", `{"text":"`+path+`"}`),
+			call("c", "read", `{"text":"`+sandbox.Uploads+`/b.bin"}`)}}, done, done))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,8 +436,10 @@ func TestARunInTheMiddleOfAConversation(t *testing.T) {
 	if len(r.Before) == 0 || len(r.Files) != 2 {
 		t.Errorf("%d channels before, files %+v", len(r.Before), r.Files)
 	}
-	if want := []replay.Entry{{Ref: "before 1"}, {Ref: "before 2"}, {Ref: "before 3"}, {Ref: "before 4"}, {Ref: "input 1"},
-		{Ref: "turn 1"}, {Ref: "result 1.1"}, {Ref: "result 1.2"}, {Ref: "turn 2"}}; !cmp.Equal(want, r.After.Messages) {
+	if want := []replay.Entry{{Ref: "before 1"}, {Ref: "before 2"}, {Ref: "before 3"}, {Ref: "before 4"},
+		{Ref: "input 1"},
+		{Ref: "turn 1"}, {Ref: "result 1.1"}, {Ref: "result 1.2"}, {Ref: "turn 2"}}; !cmp.Equal(want,
+		r.After.Messages) {
 		t.Errorf("messages %+v", r.After.Messages)
 	}
 	wantSame(t, r)
@@ -435,7 +464,8 @@ func (p *plant) write(t *testing.T, path string, data []byte) {
 
 func TestALargeFileIsNamedAndAskedFor(t *testing.T) {
 	path := sandbox.Uploads + "/big.txt"
-	p, err := build(t.TempDir(), "Hello", turns(scripted.Turn{ToolCalls: []scripted.Call{call("a", "read", `{"text":"`+path+`"}`)}}, done))
+	p, err := build(t.TempDir(), "Hello",
+		turns(scripted.Turn{ToolCalls: []scripted.Call{call("a", "read", `{"text":"`+path+`"}`)}}, done))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +481,8 @@ func TestALargeFileIsNamedAndAskedFor(t *testing.T) {
 	beside := t.TempDir()
 	copied := filepath.Join(beside, "uploads", "big.txt")
 	_, err = play(t, r, "Hello", beside)
-	if err == nil || !strings.Contains(err.Error(), r.Files[0].SHA256) || !strings.Contains(err.Error(), "put a copy at "+copied) {
+	if err == nil || !strings.Contains(err.Error(), r.Files[0].SHA256) ||
+		!strings.Contains(err.Error(), "put a copy at "+copied) {
 		t.Errorf("without the file: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(copied), 0o750); err != nil {
@@ -462,7 +493,8 @@ func TestALargeFileIsNamedAndAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := play(t, r, "Hello", beside)
-		if tt.want == "" && (err != nil || report.Difference != nil) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+		if tt.want == "" && (err != nil || report.Difference != nil) ||
+			tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("with %.10q: %v, %v", tt.content, err, report.Difference)
 		}
 	}

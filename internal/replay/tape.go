@@ -131,7 +131,8 @@ func (t *tape) writes(node string, raw json.RawMessage) error {
 				}
 			case m.Role == message.Tool && len(t.answers) > 0:
 				if m.Kwargs[message.KeyOutcomeUnknown] != nil {
-					return UnfitError(fmt.Sprintf("a crash cut off its call %s of %s, and how far that came is unknown: run again, it would "+
+					return UnfitError(fmt.Sprintf("a crash cut off its call %s of %s, and how far that came is "+
+						"unknown: run again, it would "+
 						"come to its end; record a run that was not cut off", m.ToolCallID, m.Name))
 				}
 				t.answers[len(t.answers)-1][m.ToolCallID] = m
@@ -184,7 +185,8 @@ func (t *tape) turn(m message.Message) error {
 	turn := Turn{Sees: len(agent.Messages.Get(t.talk))}
 	if reason, failed := llmerror.FallbackOf(m); failed {
 		if reason == llmerror.ReasonCircuitOpen {
-			return UnfitError("its model was not asked, because calls of other runs had failed before; record another run")
+			return UnfitError("its model was not asked, because calls of other runs had failed before; record " +
+				"another run")
 		}
 		turn.Text, turn.Error = Str(m.Text()), failure(m, reason)
 		t.add(turn, m.ID)
@@ -226,7 +228,8 @@ func (t *Turn) content(parts []message.Part) error {
 		if p.Type != message.PartText && p.Type != message.PartReasoning || len(p.Extra) > 0 {
 			return UnfitError(fmt.Sprintf("its model answered with a part of type %q, which cannot be played", p.Type))
 		}
-		plain = plain && p.Signature == "" && p.Redacted == "" && (i == 1) == (p.Type == message.PartText && len(parts) == 2)
+		plain = plain && p.Signature == "" && p.Redacted == "" &&
+			(i == 1) == (p.Type == message.PartText && len(parts) == 2)
 	}
 	for _, p := range parts {
 		text := p.Type == message.PartText
@@ -297,7 +300,8 @@ func (t *tape) ended() error {
 	case cancelled && (t.dropped || len(r.Turns) == 0):
 		t.add(Turn{Sees: sees, Cancelled: true}, "")
 	case cancelled && !last.Cancelled:
-		return UnfitError("it was cancelled while its tools ran, at a moment that no second run would meet; record a run that came to its end")
+		return UnfitError("it was cancelled while its tools ran, at a moment that no second run would meet; record a " +
+			"run that came to its end")
 	}
 	for i := range r.Turns {
 		for j := range r.Turns[i].Calls {
@@ -321,7 +325,8 @@ func brief(m message.Message) (Value, error) {
 		return nil, err
 	}
 	for k, v := range members {
-		if v := bytes.TrimSpace(v); k != "content" && (bytes.Equal(v, []byte("null")) || bytes.Equal(v, []byte("{}")) || bytes.Equal(v, []byte("[]"))) {
+		if v := bytes.TrimSpace(v); k != "content" && (bytes.Equal(v, []byte("null")) || bytes.Equal(v, []byte("{}")) ||
+			bytes.Equal(v, []byte("[]"))) {
 			delete(members, k)
 		}
 	}

@@ -115,11 +115,13 @@ func (f File) fetch(beside string) ([]byte, error) {
 	raw, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s (%d bytes, sha256 %s) was too large for the recording; put a copy at %s", f.Path, f.Bytes, f.SHA256, name)
+		return nil, fmt.Errorf("%s (%d bytes, sha256 %s) was too large for the recording; put a copy at %s", f.Path,
+			f.Bytes, f.SHA256, name)
 	case err != nil:
 		return nil, err
 	case digest(raw) != f.SHA256:
-		return nil, fmt.Errorf("%s is not the recorded %s: its sha256 is %s, not %s", name, f.Path, digest(raw), f.SHA256)
+		return nil, fmt.Errorf("%s is not the recorded %s: its sha256 is %s, not %s", name, f.Path, digest(raw),
+			f.SHA256)
 	}
 	return raw, nil
 }

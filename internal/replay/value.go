@@ -165,7 +165,8 @@ func appendScalar(b []byte, n *yaml.Node) ([]byte, error) {
 	case "!!bool":
 		return append(b, strings.ToLower(n.Value)...), nil
 	case "!!int", "!!float":
-		return nil, fmt.Errorf("line %d: %.60q is not a number as JSON writes it; quote it if it is a text", n.Line, n.Value)
+		return nil, fmt.Errorf("line %d: %.60q is not a number as JSON writes it; quote it if it is a text", n.Line,
+			n.Value)
 	case tagJSON:
 		if !json.Valid([]byte(n.Value)) {
 			return nil, fmt.Errorf("line %d: the text behind %s is not JSON", n.Line, tagJSON)

@@ -30,8 +30,8 @@ type Request struct {
 	// MaxSteps bounds the model and tools nodes; 0 means the default.
 	MaxSteps int `json:"max_steps,omitempty"`
 
-	// Answers are a human's answers to the questions of the thread's last run, by interrupt id; by the id of a call it is
-	// one to all that this asks. The new run goes on where that one stopped to ask; Input is empty then.
+	// Answers are a human's answers to the questions of the thread's last run, by interrupt id; by the id of a call it
+	// is one to all that this asks. The new run goes on where that one stopped to ask; Input is empty then.
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 	// Resume is the same as a LangGraph client says it: one answer, an object of answers by interrupt id, or an object
 	// with a list of decisions, one for each call that waits for approval. If the last run has ended with a question,
@@ -58,7 +58,8 @@ type Request struct {
 	// none.
 	RequestID string `json:"request_id,omitempty"`
 	Token     string `json:"token,omitempty"`
-	// Role, Scopes and Via are those of who asks, as access.Principal has them. What his answers grant is kept with Via.
+	// Role, Scopes and Via are those of who asks, as access.Principal has them. What his answers grant is kept with
+	// Via.
 	Role   access.Role `json:"role,omitempty"`
 	Scopes []string    `json:"scopes,omitempty"`
 	Via    string      `json:"via,omitempty"`
@@ -72,8 +73,8 @@ type Request struct {
 	WebhookDropped bool `json:"webhook_dropped,omitempty"`
 	// Namespace is the path of a run below others, as readers of the run at the top see it; see [Children].
 	Namespace []string `json:"namespace,omitempty"`
-	// Secrets are what the client gives the run to use: they are kept apart, sealed, until its end, and here only their names. A
-	// run below another uses those of the run at the top.
+	// Secrets are what the client gives the run to use: they are kept apart, sealed, until its end, and here only their
+	// names. A run below another uses those of the run at the top.
 	Secrets     secrets.Values `json:"-"`
 	SecretNames []string       `json:"secret_names,omitempty"`
 	// Task is the task that the run is there for; nil if it is for none.

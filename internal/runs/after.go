@@ -23,13 +23,14 @@ const (
 	webhookLimit = 15 * time.Second
 	webhookSlots = 8
 	afterTries   = 5
-	// deleteAfter is how long a thread that goes with its run's end stays for those who still read it, and deleteLook how often is
-	// looked whether the webhook of the run was called meanwhile.
+	// deleteAfter is how long a thread that goes with its run's end stays for those who still read it, and deleteLook
+	// how often is looked whether the webhook of the run was called meanwhile.
 	deleteAfter = 5 * time.Second
 	deleteLook  = 2 * time.Second
 )
 
-// After is what follows the end of a run: a call of its webhook, the removal of its thread. It is for the store to call.
+// After is what follows the end of a run: a call of its webhook, the removal of its thread. It is for the store to
+// call.
 func After(run store.Run) (list []store.NewJob) {
 	var req struct {
 		Webhook        string `json:"webhook"`

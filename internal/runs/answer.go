@@ -28,12 +28,12 @@ const keyWarnings = "pudu_warnings"
 const nothingWaits = "command.resume: nothing was resumed, because the thread waits for no answer"
 
 // anotherBrings is the warning of a run that waits behind one which answers the same.
-const anotherBrings = "command.resume: another run brings an answer to this already; this one has an effect only if it is asked again"
+const anotherBrings = "command.resume: another run brings an answer to this already; this one has an effect only if " +
+	"it is asked again"
 
 // checkResume looks at what the thread waits for: [ErrBadAnswer] if the request resumes it with no answer to that, and
-// a warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet, but for what that
-// run answers itself.
-// What the answers allow beyond their calls is to be written with the admission.
+// a warning in the run's metadata if it waits for nothing. A thread with an active run waits for what is not known yet,
+// but for what that run answers itself. What the answers allow beyond their calls is to be written with the admission.
 func (u *UserRuns) checkResume(ctx context.Context, req *Request) (also []store.Statement, err error) {
 	if req.Resume == nil && len(req.Answers) == 0 || req.Goto != "" {
 		return nil, nil

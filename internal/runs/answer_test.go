@@ -27,12 +27,14 @@ func (w *ward) asking(c *runs.Config) {
 	plain := w.model()
 	m := fakeModel(func(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 		if last := req.Messages[len(req.Messages)-1]; last.Text() == "paint" {
-			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "q", Name: "ask_clarification", Args: `{"question":"Which colour?"}`}}},
+			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "q", Name: "ask_clarification",
+				Args: `{"question":"Which colour?"}`}}},
 				message.Chunk{FinishReason: "tool_calls"})
 		}
 		return plain(ctx, req)
 	})
-	a, err := agent.New(agent.Config{Model: m, Tools: []tool.Tool{clarify.New()}}, clarification.New(clarification.Config{}))
+	a, err := agent.New(agent.Config{Model: m, Tools: []tool.Tool{clarify.New()}},
+		clarification.New(clarification.Config{}))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -84,7 +86,8 @@ func TestAResumeThatIsNoAnswerIsRefused(t *testing.T) {
 		t.Errorf("run %s, %v, want %s", run.ID, err, first.ID)
 	}
 	// Another user hears nothing of the question.
-	if _, err := m.For(access.FromRow("another")).Submit(t.Context(), resumed(`[1]`)); errors.Is(err, runs.ErrBadAnswer) {
+	if _, err := m.For(access.FromRow("another")).Submit(t.Context(), resumed(`[1]`)); errors.Is(err,
+		runs.ErrBadAnswer) {
 		t.Errorf("another user is told: %v", err)
 	}
 }
@@ -101,7 +104,8 @@ func TestAResumeOfNothingSaysSo(t *testing.T) {
 	if d := cmp.Diff(before, w.texts(m)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"one", "command.resume: nothing was resumed, because the thread waits for no answer"}, warnings(t, run)); d != "" {
+	if d := cmp.Diff([]string{"one", "command.resume: nothing was resumed, because the thread waits for no answer"},
+		warnings(t, run)); d != "" {
 		t.Error(d)
 	}
 }
@@ -137,8 +141,10 @@ func TestAnAnswerThatAnotherRunBringsSaysSo(t *testing.T) {
 	for i, c := range []struct {
 		ids  []string
 		want []string
-	}{{[]string{"q1"}, nil}, {[]string{"q1"}, []string{told}}, {[]string{"q1", "q2"}, nil}, {[]string{"q2", "q1"}, []string{told}}} {
-		req := runs.Request{ThreadID: "thread", UserID: "user", Strategy: store.Enqueue, Answers: map[string]json.RawMessage{}}
+	}{{[]string{"q1"}, nil}, {[]string{"q1"}, []string{told}}, {[]string{"q1", "q2"}, nil},
+		{[]string{"q2", "q1"}, []string{told}}} {
+		req := runs.Request{ThreadID: "thread", UserID: "user", Strategy: store.Enqueue,
+			Answers: map[string]json.RawMessage{}}
 		for _, id := range c.ids {
 			req.Answers[id] = json.RawMessage(`"yes"`)
 		}

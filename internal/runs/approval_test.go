@@ -20,17 +20,20 @@ import (
 // guarded is a process in which a person must approve every call but those of "look".
 func (s *site) guarded(owner string) *runs.Manager {
 	s.t.Helper()
-	provider, err := rules.NewRules([]config.GuardrailRule{{Tools: config.Words{"look"}, Action: "allow"}, {Action: "ask"}})
+	provider, err := rules.NewRules([]config.GuardrailRule{{Tools: config.Words{"look"}, Action: "allow"},
+		{Action: "ask"}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	a, err := agent.New(agent.Config{Model: s.model, Tools: s.tools}, guardrail.New(guardrail.Config{Provider: provider}))
+	a, err := agent.New(agent.Config{Model: s.model, Tools: s.tools},
+		guardrail.New(guardrail.Config{Provider: provider}))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now, Build: func(context.Context, runs.Job) (runs.Built, error) {
-		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
-	}})
+	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now,
+		Build: func(context.Context, runs.Job) (runs.Built, error) {
+			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
+		}})
 }
 
 func (s *site) executes(m *runs.Manager, req runs.Request) runs.Outcome {
@@ -63,11 +66,13 @@ func TestApprovalsAreGivenToAnotherProcess(t *testing.T) {
 	}
 	second := s.guarded("second")
 	asked, err := second.For(user()).Snapshot(t.Context(), "thread", "")
-	if err != nil || len(asked.Questions) != 2 || !strings.Contains(string(asked.Questions[1].Value), `{"action_requests":[{"name":"drop","args":{},`) {
+	if err != nil || len(asked.Questions) != 2 ||
+		!strings.Contains(string(asked.Questions[1].Value), `{"action_requests":[{"name":"drop","args":{},`) {
 		t.Fatalf("%+v, %v", asked.Questions, err)
 	}
 	out := s.executes(second, decided(`{"decisions":[{"type":"approve"},{"type":"reject","message":"no way"}]}`))
-	want := map[string]string{"push-0": "push done", "look-0": "look done", "drop-0": "The user did not allow this call; it was not executed. They say: no way"}
+	want := map[string]string{"push-0": "push done", "look-0": "look done",
+		"drop-0": "The user did not allow this call; it was not executed. They say: no way"}
 	if diff := cmp.Diff(want, s.results()); diff != "" || out.Run.Status != event.StatusSuccess {
 		t.Errorf("%s, run %+v", diff, out.Run)
 	}
@@ -105,7 +110,8 @@ func TestDecisionsThatDoNotFitTheQuestionsRunNothing(t *testing.T) {
 		`{"decisions":[{"type":"approve"}]}`: "2 calls wait for approval and the answer has 1 decisions",
 		`"yes"`:                              "2 calls wait for an answer",
 	} {
-		if out := s.executes(m, decided(answer)); out.Run.Status != event.StatusError || !strings.Contains(out.Run.Error, want) || len(s.calls) != 0 {
+		if out := s.executes(m, decided(answer)); out.Run.Status != event.StatusError ||
+			!strings.Contains(out.Run.Error, want) || len(s.calls) != 0 {
 			t.Errorf("%s: %s %q, calls %v", answer, out.Run.Status, out.Run.Error, s.calls)
 		}
 	}

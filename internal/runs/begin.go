@@ -72,7 +72,8 @@ func (u *UserRuns) head(ctx context.Context, schema state.Schema, run store.Run)
 	return u.load(ctx, schema, run.ThreadID, run.Head)
 }
 
-func (u *UserRuns) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint, error) {
+func (u *UserRuns) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint,
+	error) {
 	cp, err := u.data.Checkpoint(ctx, schema, threadID, checkpoint)
 	if err == nil {
 		err = cp.State.Check()
@@ -223,7 +224,9 @@ func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]strin
 		}
 		if d, err := approval.Read(answers[q.InterruptID]); err == nil {
 			about := q.CallID
-			if ofCall := func(o event.Interrupt) bool { return o.CallID == about && o.InterruptID != q.InterruptID }; slices.ContainsFunc(at.Questions, ofCall) {
+			if ofCall := func(o event.Interrupt) bool {
+				return o.CallID == about && o.InterruptID != q.InterruptID
+			}; slices.ContainsFunc(at.Questions, ofCall) {
 				about += "/" + q.InterruptID
 			}
 			said[about] = string(d.Kind)
@@ -238,7 +241,8 @@ func (u *UserRuns) Decisions(ctx context.Context, req Request) (map[string]strin
 // spread gives several calls that wait for approval their decisions out of one list. Other questions among them stay
 // open.
 func spread(asked []event.Interrupt, resume json.RawMessage, answers map[string]json.RawMessage) error {
-	waiting := slices.DeleteFunc(slices.Clone(asked), func(q event.Interrupt) bool { return !approval.IsQuestion(q.Value) })
+	waiting := slices.DeleteFunc(slices.Clone(asked),
+		func(q event.Interrupt) bool { return !approval.IsQuestion(q.Value) })
 	decisions, ok, err := approval.Split(resume, len(waiting))
 	if err != nil {
 		return err
@@ -376,11 +380,13 @@ func (u *UserRuns) stepOf(ctx context.Context, at store.Checkpoint) (store.Check
 }
 
 // events gives each the events of a run after an id, until it returns false.
-func (u *UserRuns) events(ctx context.Context, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
+func (u *UserRuns) events(ctx context.Context, runID string, after event.ID, each func(event.Event) bool) (bool,
+	error) {
 	return eachEvent(ctx, u.data, runID, after, each)
 }
 
-func eachEvent(ctx context.Context, log store.UserData, runID string, after event.ID, each func(event.Event) bool) (bool, error) {
+func eachEvent(ctx context.Context, log store.UserData, runID string, after event.ID,
+	each func(event.Event) bool) (bool, error) {
 	const page = 1000
 	for {
 		evs, err := log.Events(ctx, runID, after, page)

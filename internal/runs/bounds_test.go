@@ -35,25 +35,36 @@ var floods = map[string]struct {
 	wire        string
 	want        string
 }{
-	"text":      {again: openAI(`"content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 2097152 bytes"},
-	"reasoning": {again: openAI(`"reasoning_content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 2097152 bytes"},
+	"text": {again: openAI(`"content":"` + strings.Repeat("word ", 200) + `"`), want: "more than 2097152 bytes"},
+	"reasoning": {again: openAI(`"reasoning_content":"` + strings.Repeat("word ", 200) + `"`),
+		want: "more than 2097152 bytes"},
 	"arguments": {
 		head:  openAI(`"tool_calls":[{"index":0,"id":"c","function":{"name":"a","arguments":"{\"x\":\""}}]`),
-		again: openAI(`"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1000) + `"}}]`), want: "more than 1048576 bytes of arguments"},
+		again: openAI(`"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1000) + `"}}]`),
+		want:  "more than 1048576 bytes of arguments"},
 	"calls": {head: calls20k(), want: "more than 256 tool calls"},
 	"calls in one event": {
-		head: `data: {"choices":[{"index":0,"delta":{"tool_calls":[`, again: `{"id":"c","function":{"name":"a","arguments":"{}"}},`, times: 20_000,
+		head:  `data: {"choices":[{"index":0,"delta":{"tool_calls":[`,
+		again: `{"id":"c","function":{"name":"a","arguments":"{}"}},`, times: 20_000,
 		want: "more than 65536 values"},
-	"an event of empty choices":  {head: `data: {"choices":[`, again: strings.Repeat(`{},`, 1000), times: 2600, want: "more than 65536 values"},
-	"an event without an end":    {head: `data: {"choices":[{"delta":{"content":"`, again: strings.Repeat("x", 1000), want: "more than 8388608 bytes in one event"},
-	"events that say nothing":    {again: "data: {\"choices\":[]}\n\n", want: "more than 524288 events"},
-	"reasoning that is kept":     {again: openAI(`"reasoning_content":"r","reasoning_details":[{"type":"reasoning.text","text":"` + strings.Repeat("x", 1000) + `"}]`), want: "more than 2097152 bytes"},
-	"signatures":                 {wire: "anthropic", head: anthropicHead, again: anthropicEvent(`"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"` + strings.Repeat("x", 1000) + `"}`), want: "more than 2097152 bytes"},
-	"blocks that are never used": {wire: "anthropic", head: anthropicHead, again: anthropicEvent(`"content_block_start","index":%d,"content_block":{"type":"thinking","thinking":""}`), want: "more than 2097152 bytes"},
+	"an event of empty choices": {head: `data: {"choices":[`, again: strings.Repeat(`{},`, 1000), times: 2600,
+		want: "more than 65536 values"},
+	"an event without an end": {head: `data: {"choices":[{"delta":{"content":"`, again: strings.Repeat("x", 1000),
+		want: "more than 8388608 bytes in one event"},
+	"events that say nothing": {again: "data: {\"choices\":[]}\n\n", want: "more than 524288 events"},
+	"reasoning that is kept":  {again: openAI(`"reasoning_content":"r","reasoning_details":[{"type":"reasoning.text","text":"` + strings.Repeat("x", 1000) + `"}]`), want: "more than 2097152 bytes"},
+	"signatures": {wire: "anthropic", head: anthropicHead,
+		again: anthropicEvent(`"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"` +
+			strings.Repeat("x", 1000) + `"}`), want: "more than 2097152 bytes"},
+	"blocks that are never used": {wire: "anthropic", head: anthropicHead,
+		again: anthropicEvent(`"content_block_start","index":%d,"content_block":{"type":"thinking","thinking":""}`),
+		want:  "more than 2097152 bytes"},
 }
 
-const anthropicHead = `data: {"type":"message_start","message":{"id":"m","model":"m","usage":{"input_tokens":1}}}` + "\n\n" +
-	`data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}` + "\n\n"
+const anthropicHead = `data: {"type":"message_start","message":{"id":"m","model":"m","usage":{"input_tokens":1}}}` +
+	"\n\n" +
+	`data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}` +
+	"\n\n"
 
 func anthropicEvent(rest string) string { return `data: {"type":` + rest + "}\n\n" }
 
@@ -69,8 +80,8 @@ func calls20k() string {
 	return b.String()
 }
 
-// TestAModelThatSendsWithoutEnd: the call ends as an error that names the bound, and the run never takes more memory than it
-// may, with all that stands between the server and the log.
+// TestAModelThatSendsWithoutEnd: the call ends as an error that names the bound, and the run never takes more memory
+// than it may, with all that stands between the server and the log.
 func TestAModelThatSendsWithoutEnd(t *testing.T) {
 	for name, flood := range floods {
 		t.Run(name, func(t *testing.T) {
@@ -101,29 +112,31 @@ func TestAModelThatSendsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestTheLargestAnswers stay within the memory of a run, too, with their way into the log, where they are told from the first
-// piece to the last.
+// TestTheLargestAnswers stay within the memory of a run, too, with their way into the log, where they are told from the
+// first piece to the last.
 func TestTheLargestAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		piece  message.Chunk
 		pieces int
 	}{
-		"in one piece":          {message.Chunk{Text: strings.Repeat("x", model.MaxAnswer-1000)}, 1},
-		"in the smallest":       {message.Chunk{Text: "x"}, model.MaxPieces - 2},
-		"reasoning in words":    {message.Chunk{Reasoning: strings.Repeat("word ", 4)}, model.MaxAnswer / 20},
-		"arguments of one call": {message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "a", Args: `"` + strings.Repeat("x", model.MaxArguments-2) + `"`}}}, 1},
+		"in one piece":       {message.Chunk{Text: strings.Repeat("x", model.MaxAnswer-1000)}, 1},
+		"in the smallest":    {message.Chunk{Text: "x"}, model.MaxPieces - 2},
+		"reasoning in words": {message.Chunk{Reasoning: strings.Repeat("word ", 4)}, model.MaxAnswer / 20},
+		"arguments of one call": {message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "a", Args: `"` +
+			strings.Repeat("x", model.MaxArguments-2) + `"`}}}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, took := memoryOf(t, fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
-				return func(yield func(message.Chunk, error) bool) {
-					for i := 0; i < c.pieces && len(req.Messages) == 1; i++ {
-						if !yield(c.piece, nil) {
-							return
+			out, took := memoryOf(t,
+				fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+					return func(yield func(message.Chunk, error) bool) {
+						for i := 0; i < c.pieces && len(req.Messages) == 1; i++ {
+							if !yield(c.piece, nil) {
+								return
+							}
 						}
+						yield(message.Chunk{FinishReason: "stop"}, nil)
 					}
-					yield(message.Chunk{FinishReason: "stop"}, nil)
-				}
-			}))
+				}))
 			t.Logf("%d MiB", took>>20)
 			if out.Run.Status != event.StatusSuccess {
 				t.Errorf("the run ended as %s: %.300s", out.Run.Status, out.Run.Error)
@@ -135,7 +148,8 @@ func TestTheLargestAnswers(t *testing.T) {
 	}
 }
 
-// memoryOf executes a run with the model, and measures how far the heap grows meanwhile, what is not collected yet included.
+// memoryOf executes a run with the model, and measures how far the heap grows meanwhile, what is not collected yet
+// included.
 func memoryOf(t *testing.T, m model.ChatModel) (runs.Outcome, uint64) {
 	t.Helper()
 	s := newSite(t)

@@ -26,7 +26,8 @@ func causeOf(action string) error {
 func (u *UserRuns) Cancel(ctx context.Context, runID, action string) (store.Run, error) {
 	cause := causeOf(action)
 	if cause == nil {
-		return store.Run{}, fmt.Errorf("cancel run %s: the action %.40q is neither %q nor %q", runID, action, store.StopInterrupt, store.StopRollback)
+		return store.Run{}, fmt.Errorf("cancel run %s: the action %.40q is neither %q nor %q", runID, action,
+			store.StopInterrupt, store.StopRollback)
 	}
 	now := u.m.cfg.Now()
 	run, err := u.data.StopRun(ctx, runID, action, now)

@@ -21,8 +21,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// bench is a process whose runs hand as many parts to runs below as their words say, and whose model takes its time for each
-// of its words.
+// bench is a process whose runs hand as many parts to runs below as their words say, and whose model takes its time for
+// each of its words.
 type bench struct {
 	m    *runs.Manager
 	data store.UserData
@@ -43,7 +43,8 @@ func newBench(b *testing.B, places, words int, word time.Duration) *bench {
 		if n, ok := strings.CutPrefix(last.Text(), "split "); ok && last.Role == message.Human {
 			c := message.Chunk{FinishReason: "tool_calls"}
 			for i := range len(n) {
-				c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprint("c", i), Name: "split", Args: "{}"})
+				c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprint("c", i), Name: "split",
+					Args: "{}"})
 			}
 			return chunks(c)
 		}
@@ -59,10 +60,11 @@ func newBench(b *testing.B, places, words int, word time.Duration) *bench {
 			yield(message.Chunk{FinishReason: "stop"}, nil)
 		}
 	})
-	bn.m = runs.NewManager(runs.Config{Store: st, Owner: "bench", Parallel: places, Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
-		a, err := agent.New(agent.Config{Model: robot, Tools: []tool.Tool{bn.split(job.Children)}})
-		return runs.Built{Agent: a, Close: func() error { return nil }}, err
-	}})
+	bn.m = runs.NewManager(runs.Config{Store: st, Owner: "bench", Parallel: places,
+		Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
+			a, err := agent.New(agent.Config{Model: robot, Tools: []tool.Tool{bn.split(job.Children)}})
+			return runs.Built{Agent: a, Close: func() error { return nil }}, err
+		}})
 	ctx, stop := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() { bn.m.Serve(ctx, nil) })
@@ -81,7 +83,8 @@ func (bn *bench) split(below *runs.Children) tool.Tool {
 	spec := tool.Spec{Name: "split", Description: "Has a run do it.", Effect: tool.Idempotent}
 	return tool.MustNew(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
 		began := time.Now()
-		child, err := below.Start(ctx, c.ID, runs.Request{Input: []message.Message{message.New(message.Human, "do it")}})
+		child, err := below.Start(ctx, c.ID,
+			runs.Request{Input: []message.Message{message.New(message.Human, "do it")}})
 		if err != nil {
 			return nil, err
 		}

@@ -183,7 +183,8 @@ func TestChildrenOnOnePlace(t *testing.T) {
 	if req.Role != order.Role || !slices.Equal(req.Scopes, order.Scopes) || req.Via != order.Via {
 		t.Errorf("the child's %q %q %q is not its parent's", req.Role, req.Scopes, req.Via)
 	}
-	if err != nil || child.UserID != first.UserID || req.UserID != first.UserID || child.Depth != 1 || len(req.Namespace) != 1 {
+	if err != nil || child.UserID != first.UserID || req.UserID != first.UserID || child.Depth != 1 ||
+		len(req.Namespace) != 1 {
 		t.Errorf("%+v %v", child, err)
 	}
 	grandchild := f.below(f.store, f.below(f.store, child)["split x"])["x"]
@@ -440,7 +441,8 @@ func TestAChildIsBegunOnce(t *testing.T) {
 	})
 }
 
-// TestChildrenDoNotStopWhereTheirRunIsTo: where to stop, and what is to follow, is said of the run that was asked for alone.
+// TestChildrenDoNotStopWhereTheirRunIsTo: where to stop, and what is to follow, is said of the run that was asked for
+// alone.
 func TestChildrenDoNotStopWhereTheirRunIsTo(t *testing.T) {
 	f := newFamily(t)
 	req := ordered("split split b")
@@ -463,7 +465,8 @@ type taken struct {
 
 func (s *taken) System() store.System { return s }
 
-func (s *taken) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence, steps []store.Step) ([]string, error) {
+func (s *taken) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence,
+	steps []store.Step) ([]string, error) {
 	if s.gone.Load() {
 		return nil, errBroken
 	}
@@ -503,7 +506,8 @@ type stumbling struct {
 
 func (s *stumbling) System() store.System { return s }
 
-func (s *stumbling) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence, steps []store.Step) ([]string, error) {
+func (s *stumbling) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence,
+	steps []store.Step) ([]string, error) {
 	if s.stumbled.CompareAndSwap(false, true) {
 		return nil, errBroken
 	}

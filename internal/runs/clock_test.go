@@ -13,8 +13,8 @@ import (
 )
 
 // The clock of a machine is set forward and back, between runs, while one is under way and while some wait: the thread
-// goes on, the order of its runs, states and events is the order in which they came, and a run for later starts when the
-// clock says so.
+// goes on, the order of its runs, states and events is the order in which they came, and a run for later starts when
+// the clock says so.
 func TestTheClockJumps(t *testing.T) {
 	w := newWard(t)
 	var offset atomic.Int64

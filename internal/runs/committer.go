@@ -51,7 +51,8 @@ func (r *recorder) commitBatch(batch []*write) {
 		}
 	}
 	if b := batch[0].below; b != nil && b.err != nil || batch[0].refused != nil { // its failure is not this run's
-		r.unseen = slices.DeleteFunc(r.unseen, func(ev *event.Event) bool { return slices.Contains(batch[0].events, ev) })
+		r.unseen = slices.DeleteFunc(r.unseen,
+			func(ev *event.Event) bool { return slices.Contains(batch[0].events, ev) })
 	}
 	if r.lost == nil {
 		r.safe = max(r.safe, lastNumber(batch))
@@ -64,8 +65,8 @@ func (r *recorder) commitBatch(batch []*write) {
 	}
 }
 
-// take removes the writes that go into the next commit. Those that may fail by themselves go alone: that of a run below,
-// and what takes a message that may be taken back. r.mu is held.
+// take removes the writes that go into the next commit. Those that may fail by themselves go alone: that of a run
+// below, and what takes a message that may be taken back. r.mu is held.
 func (r *recorder) take() []*write {
 	alone := func(w *write) bool { return w.below != nil || len(w.step.Takes) > 0 }
 	n := slices.IndexFunc(r.queue[:min(len(r.queue), batchWrites)], alone)
@@ -124,7 +125,8 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 	for _, w := range batch {
 		if w.undo != nil {
 			r.retitle(w.undo)
-			steps, full = append(steps, *w.undo, store.Step{Now: r.now()}), false // without events: it is no step of a run
+			// without events: it is no step of a run
+			steps, full = append(steps, *w.undo, store.Step{Now: r.now()}), false
 		}
 		updates := len(w.step.Updates) > 0
 		if len(steps) == 0 || updates && full {
@@ -153,7 +155,8 @@ func (r *recorder) steps(batch []*write) (steps []store.Step, of []int, err erro
 			}
 		}
 		if w.end != nil {
-			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason, Asks: r.asks}
+			step.Run = &store.RunChange{Status: w.end.Status, Error: w.end.Error, StopReason: w.end.StopReason,
+				Asks: r.asks}
 		}
 	}
 	r.keepUsage(&steps[len(steps)-1])

@@ -30,7 +30,8 @@ func ending(ctx context.Context, runID string, last state.State, err error) even
 	case errors.As(err, &waiting):
 		return event.Run{Status: event.StatusInterrupted}
 	case errors.Is(err, ErrUndelivered):
-		return event.Run{Status: event.StatusError, Error: store.Undelivered, StopReason: agent.StopState(last, runID).Reason}
+		return event.Run{Status: event.StatusError, Error: store.Undelivered,
+			StopReason: agent.StopState(last, runID).Reason}
 	case ctx.Err() != nil:
 		return event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}
 	default:
@@ -81,8 +82,8 @@ func titleOf(input []message.Message) string {
 }
 
 // closeTasks ends, in the state of a run that comes to its end so, the tasks that are still in progress there, and
-// returns the state. Those of a run that waits for a person go on with the answer, or are told of with it; a run that could not
-// begin, such as one with an answer to no question, leaves them waiting.
+// returns the state. Those of a run that waits for a person go on with the answer, or are told of with it; a run that
+// could not begin, such as one with an answer to no question, leaves them waiting.
 func (r *recorder) closeTasks(last state.State, end event.Run) state.State {
 	if waits(end) || r.asks || r.unbegun {
 		return last

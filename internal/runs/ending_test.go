@@ -56,12 +56,16 @@ func TestARunComesBackAsItEnded(t *testing.T) {
 		meanwhile func(*site, *runs.Manager, store.Run)
 		want      event.Run
 	}{
-		"failed":      {model: calls(nil), chain: []agent.Middleware{brokenHook{}}, want: event.Run{Status: event.StatusError, Error: "Broken.after_model: the hook broke"}},
-		"cancelled":   {model: half, meanwhile: cancelled(store.StopInterrupt), want: event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}},
-		"rolled back": {model: half, meanwhile: cancelled(store.StopRollback), want: event.Run{Status: event.StatusError, Error: store.RolledBack, StopReason: store.Cancelled}},
+		"failed": {model: calls(nil), chain: []agent.Middleware{brokenHook{}},
+			want: event.Run{Status: event.StatusError, Error: "Broken.after_model: the hook broke"}},
+		"cancelled": {model: half, meanwhile: cancelled(store.StopInterrupt),
+			want: event.Run{Status: event.StatusInterrupted, StopReason: store.Cancelled}},
+		"rolled back": {model: half, meanwhile: cancelled(store.StopRollback),
+			want: event.Run{Status: event.StatusError, Error: store.RolledBack, StopReason: store.Cancelled}},
 		"undelivered": {model: calls([][]string{{"a"}, {"a"}}), steps: 1, check: runs.ErrUndelivered,
 			want: event.Run{Status: event.StatusError, Error: store.Undelivered, StopReason: agent.ReasonTurns}},
-		"limit": {model: calls([][]string{{"a"}, {"a"}}), steps: 1, want: event.Run{Status: event.StatusSuccess, StopReason: agent.ReasonTurns}},
+		"limit": {model: calls([][]string{{"a"}, {"a"}}), steps: 1,
+			want: event.Run{Status: event.StatusSuccess, StopReason: agent.ReasonTurns}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

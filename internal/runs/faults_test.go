@@ -113,8 +113,8 @@ func (r *trial) says(err error, want ...string) error {
 	return nil
 }
 
-// failure is the error of an outcome: why its end could not be recorded, or why it failed. A run that is unfinished can be gone
-// on with, to an end.
+// failure is the error of an outcome: why its end could not be recorded, or why it failed. A run that is unfinished can
+// be gone on with, to an end.
 func (r *trial) failure(run store.Run, out runs.Outcome, err error) error {
 	r.t.Helper()
 	if err == nil && strings.Contains(out.Run.Error, errBroken.Error()) {
@@ -146,8 +146,8 @@ func (r *trial) executed(req runs.Request, breakNow func()) error {
 	return r.failure(run, out, err)
 }
 
-// trials are what is done with a manager. Each does it once, on a store that may break when breakNow was called, and returns the
-// error that it is told.
+// trials are what is done with a manager. Each does it once, on a store that may break when breakNow was called, and
+// returns the error that it is told.
 func trials() map[string]func(r *trial, breakNow func()) error {
 	type do = func(r *trial, breakNow func()) error
 	answer := func(req runs.Request, value string) runs.Request {
@@ -155,7 +155,8 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 		return req
 	}
 	note := func(r *trial) error {
-		_, err := r.m.For(user()).UpdateState(r.t.Context(), r.thread(), runs.StateUpdate{Messages: []message.Message{message.New(message.Human, "note")}})
+		_, err := r.m.For(user()).UpdateState(r.t.Context(), r.thread(),
+			runs.StateUpdate{Messages: []message.Message{message.New(message.Human, "note")}})
 		return err
 	}
 	return map[string]do{
@@ -306,8 +307,8 @@ func trials() map[string]func(r *trial, breakNow func()) error {
 	}
 }
 
-// TestNoFailureOfTheStoreIsSilent: whatever fails in the store, who asked is told; the run that it befell goes on from where it
-// was, or has failed for that reason; and the next time all is well.
+// TestNoFailureOfTheStoreIsSilent: whatever fails in the store, who asked is told; the run that it befell goes on from
+// where it was, or has failed for that reason; and the next time all is well.
 func TestNoFailureOfTheStoreIsSilent(t *testing.T) {
 	for name, do := range trials() {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,8 @@ func chats(t *testing.T) (*site, runs.Outcome) {
 func TestAQuestionBehindALongLog(t *testing.T) {
 	s, _ := chats(t)
 	m := s.process("two")
-	if at, err := m.For(user()).Snapshot(t.Context(), "thread", ""); err != nil || len(at.Questions) != 1 || at.Questions[0].CallID != "chat-0" {
+	if at, err := m.For(user()).Snapshot(t.Context(), "thread", ""); err != nil || len(at.Questions) != 1 ||
+		at.Questions[0].CallID != "chat-0" {
 		t.Errorf("questions %+v, %v", at.Questions, err)
 	}
 	out := s.executes(m, decided(`"yes"`))
@@ -101,7 +102,8 @@ func TestWorking(t *testing.T) {
 	if got := working(out.Run); got != nil {
 		t.Errorf("a run at its end is at %q", got)
 	}
-	fresh, err := s.process("third").For(user()).Admit(t.Context(), runs.Request{ThreadID: "new", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
+	fresh, err := s.process("third").For(user()).Admit(t.Context(),
+		runs.Request{ThreadID: "new", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // errScopeOfWaiting refuses a scope for questions that nobody knows yet.
-var errScopeOfWaiting = fmt.Errorf("%w: %w: the thread has an active run, and what it will ask is not known; answer with the "+
+var errScopeOfWaiting = fmt.Errorf("%w: %w: the thread has an active run, and what it will ask is not known; answer "+
+	"with the "+
 	"scope when it has asked", ErrBadAnswer, approval.ErrScope)
 
 // HasScope reports whether an answer of the request may allow more than the call that it answers.
@@ -30,9 +31,11 @@ func (r *Request) HasScope() bool {
 	return false
 }
 
-// granting are the statements that store what the request's answers allow beyond the calls that ask at a checkpoint. They are
-// done with the admission: answer and grant are there together or not at all, and nothing stores the grant again.
-func (u *UserRuns) granting(ctx context.Context, at store.Checkpoint, req *Request) (also []store.Statement, err error) {
+// granting are the statements that store what the request's answers allow beyond the calls that ask at a checkpoint.
+// They are done with the admission: answer and grant are there together or not at all, and nothing stores the grant
+// again.
+func (u *UserRuns) granting(ctx context.Context, at store.Checkpoint, req *Request) (also []store.Statement,
+	err error) {
 	if !req.HasScope() {
 		return nil, nil
 	}

@@ -29,8 +29,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// granting is a site whose calls of bash are asked about unless there is a grant. Its model runs the lines of the user's message,
-// one after the other; "below X" has a run below it do X.
+// granting is a site whose calls of bash are asked about unless there is a grant. Its model runs the lines of the
+// user's message, one after the other; "below X" has a run below it do X.
 type granting struct {
 	*site
 
@@ -96,43 +96,49 @@ func (g *granting) mine() *approval.Mine { return g.grants.For(user()) }
 
 // tools are those of a run.
 func (g *granting) tools(below *runs.Children) []tool.Tool {
-	bash := tool.MustNew(tool.Spec{Name: "bash", Description: "Runs."}, func(_ context.Context, _ *tool.Call, in struct {
-		Command string `json:"command"`
-	}) (*tool.Result, error) {
-		g.mu.Lock()
-		g.ran = append(g.ran, in.Command)
-		g.mu.Unlock()
-		if g.during != nil {
-			g.during(in.Command)
-		}
-		return tool.Text("ran " + in.Command), nil
-	})
-	child := tool.MustNew(tool.Spec{Name: "below", Description: "Has a run do it."}, func(ctx context.Context, c *tool.Call, in struct {
-		Prompt string `json:"prompt"`
-	}) (*tool.Result, error) {
-		one, err := below.Start(ctx, c.ID, runs.Request{Input: []message.Message{message.New(message.Human, in.Prompt)}})
-		if err != nil {
-			return nil, err
-		}
-		out, err := one.Wait(ctx, nil)
-		return tool.Text(out.Run.Status), err
-	})
+	bash := tool.MustNew(tool.Spec{Name: "bash", Description: "Runs."},
+		func(_ context.Context, _ *tool.Call, in struct {
+			Command string `json:"command"`
+		}) (*tool.Result, error) {
+			g.mu.Lock()
+			g.ran = append(g.ran, in.Command)
+			g.mu.Unlock()
+			if g.during != nil {
+				g.during(in.Command)
+			}
+			return tool.Text("ran " + in.Command), nil
+		})
+	child := tool.MustNew(tool.Spec{Name: "below", Description: "Has a run do it."},
+		func(ctx context.Context, c *tool.Call, in struct {
+			Prompt string `json:"prompt"`
+		}) (*tool.Result, error) {
+			one, err := below.Start(ctx, c.ID,
+				runs.Request{Input: []message.Message{message.New(message.Human, in.Prompt)}})
+			if err != nil {
+				return nil, err
+			}
+			out, err := one.Wait(ctx, nil)
+			return tool.Text(out.Run.Status), err
+		})
 	return []tool.Tool{bash, child}
 }
 
 // process is a process that works at the site.
 func (g *granting) process(st store.Store, owner string) *runs.Manager {
 	provider, err := rules.NewRules([]config.GuardrailRule{
-		{Command: config.Words{"rm*"}, Action: "deny"}, {Tools: config.Words{"below"}, Action: "allow"}, {Action: "ask"},
+		{Command: config.Words{"rm*"}, Action: "deny"}, {Tools: config.Words{"below"}, Action: "allow"},
+		{Action: "ask"},
 	})
 	if err != nil {
 		panic(err)
 	}
-	return runs.NewManager(runs.Config{Store: st, Owner: owner, Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
-		guard := guardrail.New(guardrail.Config{Provider: provider, Grants: runGrants{g.grants.For(access.FromRow(job.Run.UserID))}})
-		a, err := agent.New(agent.Config{Model: fakeModel(liner), Tools: g.tools(job.Children)}, guard)
-		return runs.Built{Agent: a, Close: func() error { return nil }}, err
-	}})
+	return runs.NewManager(runs.Config{Store: st, Owner: owner,
+		Build: func(_ context.Context, job runs.Job) (runs.Built, error) {
+			guard := guardrail.New(guardrail.Config{Provider: provider,
+				Grants: runGrants{g.grants.For(access.FromRow(job.Run.UserID))}})
+			a, err := agent.New(agent.Config{Model: fakeModel(liner), Tools: g.tools(job.Children)}, guard)
+			return runs.Built{Agent: a, Close: func() error { return nil }}, err
+		}})
 }
 
 // do carries a request out.
@@ -142,7 +148,8 @@ func (g *granting) do(m *runs.Manager, req runs.Request) store.Run {
 }
 
 func lines(thread string, text ...string) runs.Request {
-	return runs.Request{ThreadID: thread, Via: "test", Input: []message.Message{message.New(message.Human, strings.Join(text, "\n"))}}
+	return runs.Request{ThreadID: thread, Via: "test",
+		Input: []message.Message{message.New(message.Human, strings.Join(text, "\n"))}}
 }
 
 func answer(thread, decision string) runs.Request {
@@ -173,7 +180,8 @@ func (g *granting) list() (out []string) {
 		g.t.Fatal(err)
 	}
 	for _, one := range list {
-		out = append(out, fmt.Sprintf("%s %s exact=%t %q via %s used %d revoked %t", one.Tool, one.Pattern.Text, one.Pattern.Exact, one.ThreadID, one.Via,
+		out = append(out, fmt.Sprintf("%s %s exact=%t %q via %s used %d revoked %t", one.Tool, one.Pattern.Text,
+			one.Pattern.Exact, one.ThreadID, one.Via,
 			one.Uses, !one.RevokedAt.IsZero()))
 	}
 	return out
@@ -214,7 +222,9 @@ func TestAnAnswerWithAScopeIsNotAskedForAgain(t *testing.T) {
 // TestWhatIsDeniedNoGrantAllows: the rules come first.
 func TestWhatIsDeniedNoGrantAllows(t *testing.T) {
 	g := newGranting(t)
-	_, err := g.mine().Add(t.Context(), approval.Grant{ID: "1", Tool: "bash", Pattern: approval.Pattern{Text: "rm x", Exact: true}, GivenAt: time.Now()})
+	_, err := g.mine().Add(t.Context(),
+		approval.Grant{ID: "1", Tool: "bash", Pattern: approval.Pattern{Text: "rm x", Exact: true},
+			GivenAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +293,8 @@ func TestScopesThatAreRefused(t *testing.T) {
 	}
 	later := answer("a", `{"type":"approve","scope":"always"}`)
 	later.Strategy = store.Enqueue
-	if _, err := m.For(user()).Admit(t.Context(), later); !errors.Is(err, runs.ErrBadAnswer) || !strings.Contains(err.Error(), "active run") {
+	if _, err := m.For(user()).Admit(t.Context(), later); !errors.Is(err, runs.ErrBadAnswer) ||
+		!strings.Contains(err.Error(), "active run") {
 		t.Errorf("behind another: %v", err)
 	}
 	later.Strategy = store.Reject
@@ -317,20 +328,24 @@ func TestOneListOfDecisionsHasItsScopes(t *testing.T) {
 			return liner(ctx, req)
 		}
 		return chunks(message.Chunk{FinishReason: "tool_calls", ToolCalls: []message.ToolCallChunk{
-			{Index: 0, ID: "x", Name: "bash", Args: `{"command":"x"}`}, {Index: 1, ID: "y", Name: "bash", Args: `{"command":"y"}`},
+			{Index: 0, ID: "x", Name: "bash", Args: `{"command":"x"}`},
+			{Index: 1, ID: "y", Name: "bash", Args: `{"command":"y"}`},
 		}})
 	})
 	provider, _ := rules.NewRules([]config.GuardrailRule{{Action: "ask"}})
-	a, err := agent.New(agent.Config{Model: two, Tools: g.tools(nil)}, guardrail.New(guardrail.Config{Provider: provider, Grants: runGrants{g.mine()}}))
+	a, err := agent.New(agent.Config{Model: two, Tools: g.tools(nil)},
+		guardrail.New(guardrail.Config{Provider: provider, Grants: runGrants{g.mine()}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := runs.NewManager(runs.Config{Store: g.store, Owner: "one", Build: func(context.Context, runs.Job) (runs.Built, error) {
+	m := runs.NewManager(runs.Config{Store: g.store, Owner: "one", Build: func(context.Context, runs.Job) (runs.Built,
+		error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})
 	g.asks(g.do(m, lines("a", "two")))
 	g.do(m, answer("a", `{"type":"reject"},{"type":"approve","scope":"always"}`))
-	if d := cmp.Diff([]string{`bash y exact=true "" via test used 0 revoked false`}, g.list()); d != "" || !slices.Equal(g.ran, []string{"y"}) {
+	if d := cmp.Diff([]string{`bash y exact=true "" via test used 0 revoked false`}, g.list()); d != "" ||
+		!slices.Equal(g.ran, []string{"y"}) {
 		t.Error(d, g.ran)
 	}
 }

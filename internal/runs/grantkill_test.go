@@ -22,7 +22,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 )
 
-// What a process of the test is told: the data folder that it works in, and at which side of which write it dies; 0 is never.
+// What a process of the test is told: the data folder that it works in, and at which side of which write it dies; 0 is
+// never.
 const (
 	grantDir = "PUDU_TEST_GRANT_DIR"
 	grantDie = "PUDU_TEST_GRANT_DIE"
@@ -98,7 +99,8 @@ type mortalSystem struct {
 	m mortal
 }
 
-func (s mortalSystem) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence, err error) {
+func (s mortalSystem) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence,
+	err error) {
 	err = s.m.beside(func() (err error) { f, err = s.System.ClaimRun(ctx, id, owner, attempt, now); return err })
 	return f, err
 }
@@ -113,7 +115,8 @@ func (s mortalSystem) CommitAll(ctx context.Context, f store.Fence, st []store.S
 	return cps, err
 }
 
-// grantOnce is the process: it makes a run that asks, answers for the thread, and carries both out, however far they are.
+// grantOnce is the process: it makes a run that asks, answers for the thread, and carries both out, however far they
+// are.
 func grantOnce(ctx context.Context, dir string, die int) error {
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: dir, Features: feature.All()})
 	if err != nil {
@@ -141,8 +144,8 @@ func grantOnce(ctx context.Context, dir string, die int) error {
 	return nil
 }
 
-// TestAKillLeavesAnAnswerWithItsGrantOrNeither kills the process at both sides of each write. Then the grant is revoked, if it is
-// there, and the next process goes on: it does not come back.
+// TestAKillLeavesAnAnswerWithItsGrantOrNeither kills the process at both sides of each write. Then the grant is
+// revoked, if it is there, and the next process goes on: it does not come back.
 func TestAKillLeavesAnAnswerWithItsGrantOrNeither(t *testing.T) {
 	granted := map[bool]int{}
 	for n := 1; ; n++ {
@@ -174,7 +177,8 @@ func TestAKillLeavesAnAnswerWithItsGrantOrNeither(t *testing.T) {
 	}
 }
 
-// checkGranted looks at what is there at last: a grant that was revoked is revoked, and the second call was asked about.
+// checkGranted looks at what is there at last: a grant that was revoked is revoked, and the second call was asked
+// about.
 func checkGranted(t *testing.T, dir string, n int, revoked bool) {
 	t.Helper()
 	g := newGrantingAt(t, dir)

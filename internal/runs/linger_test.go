@@ -48,10 +48,12 @@ func lookRun(t *testing.T, show func(event.Event), look tool.Func[struct{}]) int
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := runs.NewManager(runs.Config{Store: counter, Owner: "test", Build: func(context.Context, runs.Job) (runs.Built, error) {
+	m := runs.NewManager(runs.Config{Store: counter, Owner: "test", Build: func(context.Context, runs.Job) (runs.Built,
+		error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})
-	run, err := m.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := m.For(user()).Admit(t.Context(),
+		runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}

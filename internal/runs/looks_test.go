@@ -122,8 +122,12 @@ func TestARunThatOnlyReadsDoesNotOutrunTheDisk(t *testing.T) {
 				reads.Add(1)
 				return tool.Text("seen"), nil
 			})
-		more := message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "count", Args: `{}`}}, FinishReason: "tool_calls"}
-		always := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] { return chunks(more) })
+		more := message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "count", Args: `{}`}},
+			FinishReason: "tool_calls"}
+		always := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk,
+			error] {
+			return chunks(more)
+		})
 		a, err := agent.New(agent.Config{Model: always, Tools: []tool.Tool{look}})
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +135,8 @@ func TestARunThatOnlyReadsDoesNotOutrunTheDisk(t *testing.T) {
 		m := w.process("a", func(c *runs.Config) {
 			c.Store = disk
 			c.Build = func(context.Context, runs.Job) (runs.Built, error) {
-				return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: 500}, Close: func() error { return nil }}, nil
+				return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: 500}, Close: func() error { return nil }},
+					nil
 			}
 		})
 		ended := make(chan error)

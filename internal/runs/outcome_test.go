@@ -114,7 +114,8 @@ func TestNoRunIsLeftByItsOwner(t *testing.T) {
 		cut := newCutOff(w)
 		run := w.left()
 		for attempt := 1; attempt <= 4; attempt++ {
-			if _, err := w.store.System().ClaimRun(t.Context(), run.ID, string(rune('a'+attempt)), attempt, time.Now()); err != nil {
+			if _, err := w.store.System().ClaimRun(t.Context(), run.ID, string(rune('a'+attempt)), attempt,
+				time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -259,7 +260,8 @@ func (w *ward) served(owner string, with func(*runs.Config)) (*runs.Manager, fun
 		log = c.Log
 	})
 	jobs := job.New(job.Config{
-		Store: w.rows, Owner: owner, Kinds: m.Kinds(), Log: log, Spread: func(d time.Duration) time.Duration { return d },
+		Store: w.rows, Owner: owner, Kinds: m.Kinds(), Log: log,
+		Spread: func(d time.Duration) time.Duration { return d },
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var working sync.WaitGroup

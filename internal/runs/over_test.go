@@ -34,7 +34,8 @@ func TestARunThatFailedInItsLastNodeGoesOn(t *testing.T) {
 	var asked int
 	b := newBed(t, fakeModel(counts), lastWord{&asked})
 	goOn := func() runs.Outcome {
-		run, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Continue: true})
+		run, err := b.manager.For(user()).
+			Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Continue: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,8 @@ func TestARunThatFailedInItsLastNodeGoesOn(t *testing.T) {
 	}
 	again := goOn()
 	if again.Run.Status != event.StatusSuccess || asked != 2 {
-		t.Errorf("it goes on with %s (%s), its last node was entered %d times", again.Run.Status, again.Run.Error, asked)
+		t.Errorf("it goes on with %s (%s), its last node was entered %d times", again.Run.Status, again.Run.Error,
+			asked)
 	}
 	ended := b.run(t.Context(), "go")
 	if none := goOn(); !strings.Contains(none.Run.Error, runs.ErrNothingToDo.Error()) {
@@ -67,7 +69,8 @@ func TestARunThatFailedInItsLastNodeGoesOn(t *testing.T) {
 // TestARunThatIsToBeginNowhere fails, and says what there is no node of.
 func TestARunThatIsToBeginNowhere(t *testing.T) {
 	b := newBed(t, fakeModel(counts))
-	run, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Goto: "nowhere"})
+	run, err := b.manager.For(user()).
+		Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Goto: "nowhere"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// TestAPlaceThatIsNotNeededAnyMore goes to the next: while one call of a run waited for a place to go on, another call of it
-// began to wait for others.
+// TestAPlaceThatIsNotNeededAnyMore goes to the next: while one call of a run waited for a place to go on, another call
+// of it began to wait for others.
 func TestAPlaceThatIsNotNeededAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewManager(Config{Parallel: 1})

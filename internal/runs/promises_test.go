@@ -22,7 +22,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// TestACancelOutlivesItsRunsOwner: whoever takes over a run that was told to stop stops it, also if nobody tells him again.
+// TestACancelOutlivesItsRunsOwner: whoever takes over a run that was told to stop stops it, also if nobody tells him
+// again.
 func TestACancelOutlivesItsRunsOwner(t *testing.T) {
 	w := newWard(t)
 	run := w.left()
@@ -72,8 +73,8 @@ func (u *unrenewed) Renew(ctx context.Context, owner string) (bool, error) {
 	return u.system.Renew(ctx, owner)
 }
 
-// TestALeaseThatCannotBeRenewed: the runs go on for as long as the lease is known to last, and not longer: then they may be
-// another's.
+// TestALeaseThatCannotBeRenewed: the runs go on for as long as the lease is known to last, and not longer: then they
+// may be another's.
 func TestALeaseThatCannotBeRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
@@ -125,7 +126,8 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 func TestWhatARolledBackRunDidIsNotKnown(t *testing.T) {
 	s := newSite(t, []string{"ask", "hold"})
 	answered := make(chan struct{})
-	asks := func(run func(ctx context.Context) (*tool.Result, error)) func(context.Context, int, *tool.Call) (*tool.Result, error) {
+	asks := func(run func(ctx context.Context) (*tool.Result, error)) func(context.Context, int,
+		*tool.Call) (*tool.Result, error) {
 		return func(ctx context.Context, _ int, c *tool.Call) (*tool.Result, error) {
 			if c.Answer == nil {
 				return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
@@ -133,7 +135,8 @@ func TestWhatARolledBackRunDidIsNotKnown(t *testing.T) {
 			return run(ctx)
 		}
 	}
-	s.tool("ask", tool.SideEffects, asks(func(context.Context) (*tool.Result, error) { return tool.Text("asked"), nil }))
+	s.tool("ask", tool.SideEffects,
+		asks(func(context.Context) (*tool.Result, error) { return tool.Text("asked"), nil }))
 	s.tool("hold", tool.SideEffects, asks(func(ctx context.Context) (*tool.Result, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -167,7 +170,8 @@ func TestWhatARolledBackRunDidIsNotKnown(t *testing.T) {
 	if err != nil || len(snap.Questions) != 2 {
 		t.Errorf("%d questions are open, %v", len(snap.Questions), err)
 	}
-	if out := s.executes(m, runs.Request{ThreadID: "thread", UserID: "user", Continue: true}); out.Run.Status != event.StatusInterrupted {
+	if out := s.executes(m, runs.Request{ThreadID: "thread", UserID: "user",
+		Continue: true}); out.Run.Status != event.StatusInterrupted {
 		t.Errorf("run %+v", out.Run)
 	}
 	if snap, err = m.For(user()).Snapshot(t.Context(), "thread", ""); err != nil || len(snap.Questions) != 2 {
@@ -192,9 +196,11 @@ func (keeps) BeforeAgent(context.Context, *agent.Runtime, state.State) (agent.Co
 // TestAClientSetsNoPrivateChannel, neither with a run's input nor with a change of the state.
 func TestAClientSetsNoPrivateChannel(t *testing.T) {
 	b := newBed(t, fakeModel(counts), keeps{})
-	values := map[string]json.RawMessage{"guardrail_untrusted": json.RawMessage("true"), "colour": json.RawMessage(`"red"`), "messages": json.RawMessage(`[]`)}
-	run, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Values: values,
-		Input: []message.Message{message.New(message.Human, "go")}})
+	values := map[string]json.RawMessage{"guardrail_untrusted": json.RawMessage("true"),
+		"colour": json.RawMessage(`"red"`), "messages": json.RawMessage(`[]`)}
+	run, err := b.manager.For(user()).
+		Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Values: values,
+			Input: []message.Message{message.New(message.Human, "go")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +209,8 @@ func TestAClientSetsNoPrivateChannel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if untrusted.Get(out.State) || colour.Get(out.State) != "red" || len(agent.Messages.Get(out.State)) != 4 {
-		t.Errorf("untrusted %v, colour %q, %d messages", untrusted.Get(out.State), colour.Get(out.State), len(agent.Messages.Get(out.State)))
+		t.Errorf("untrusted %v, colour %q, %d messages", untrusted.Get(out.State), colour.Get(out.State),
+			len(agent.Messages.Get(out.State)))
 	}
 	schema, err := state.NewSchema(append(agent.Channels(), untrusted, colour)...)
 	if err != nil {
@@ -256,13 +263,15 @@ func TestACancelTravelsByTheBus(t *testing.T) {
 		asked := time.Now()
 		w.cancel(w.process("b", joined), run, store.StopInterrupt)
 		synctest.Wait() // the clock does not move meanwhile
-		if now, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || now.Status != event.StatusInterrupted || !time.Now().Equal(asked) {
+		if now, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil ||
+			now.Status != event.StatusInterrupted || !time.Now().Equal(asked) {
 			t.Errorf("the run is %s after %s, %v", now.Status, time.Since(asked), err)
 		}
 	})
 }
 
-// TestARunDoesNotBeginOnAStateThatItCannotRead, as one of another version may have written: it fails, and the state stays.
+// TestARunDoesNotBeginOnAStateThatItCannotRead, as one of another version may have written: it fails, and the state
+// stays.
 func TestARunDoesNotBeginOnAStateThatItCannotRead(t *testing.T) {
 	b := newBed(t, fakeModel(counts), keeps{})
 	b.run(t.Context(), "go")
@@ -282,16 +291,19 @@ func TestARunDoesNotBeginOnAStateThatItCannotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	written, err := data.Write(t.Context(), "thread", store.Step{
-		Parent: head.ID, Updates: []store.NodeUpdate{{Node: "another", Update: update}}, State: next, Next: agent.Done, Now: time.Now(),
+		Parent: head.ID, Updates: []store.NodeUpdate{{Node: "another", Update: update}}, State: next, Next: agent.Done,
+		Now: time.Now(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := b.run(t.Context(), "again")
-	if out.Run.Status != event.StatusError || !strings.Contains(out.Run.Error, `load thread thread: state channel "colour": `) {
+	if out.Run.Status != event.StatusError ||
+		!strings.Contains(out.Run.Error, `load thread thread: state channel "colour": `) {
 		t.Errorf("%s %q", out.Run.Status, out.Run.Error)
 	}
-	if head, err = data.Checkpoint(t.Context(), schema, "thread", ""); err != nil || head.ID != written || number.Get(head.State) != 7 {
+	if head, err = data.Checkpoint(t.Context(), schema, "thread", ""); err != nil || head.ID != written ||
+		number.Get(head.State) != 7 {
 		t.Errorf("the head is %s, %d, %v", head.ID, number.Get(head.State), err)
 	}
 }

@@ -89,7 +89,8 @@ type below struct {
 }
 
 func newRecorder(s store.System, run store.Run, now func() time.Time, show func(event.Event)) *recorder {
-	r := &recorder{store: s, fence: store.Fence{RunID: run.ID, Attempt: run.Attempt}, now: now, show: show, streams: make(streams)}
+	r := &recorder{store: s, fence: store.Fence{RunID: run.ID, Attempt: run.Attempt}, now: now, show: show,
+		streams: make(streams)}
 	_ = json.Unmarshal(run.Usage, &r.before) // a first attempt has none
 	r.kept, r.keptAt = r.before, now()
 	r.shown = sync.NewCond(&r.mu)

@@ -114,17 +114,20 @@ func TestUsageIsKeptOnceASecond(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRecorder(s, store.Run{ID: "run", Attempt: 2, Usage: raw}, func() time.Time { return now }, func(event.Event) {})
+	r := newRecorder(s, store.Run{ID: "run", Attempt: 2, Usage: raw}, func() time.Time { return now },
+		func(event.Event) {})
 	for i, c := range []struct {
 		after  time.Duration
 		tokens int
 		want   int // 0: nothing is kept
 	}{
-		{0, 1, 0}, {time.Second - 1, 2, 0}, {1, 3, 8}, {0, 4, 0}, {time.Second, 3, 0}, {0, 4, 9}, {-time.Second, 5, 10}, {time.Hour, 5, 0},
+		{0, 1, 0}, {time.Second - 1, 2, 0}, {1, 3, 8}, {0, 4, 0}, {time.Second, 3, 0}, {0, 4, 9}, {-time.Second, 5, 10},
+		{time.Hour, 5, 0},
 	} {
 		now = now.Add(c.after)
 		took := message.Usage{InputTokens: c.tokens, TotalTokens: c.tokens}
-		step := agent.Step{Next: agent.NodeModel, Spent: agent.Spent{Usage: took}, Events: []agent.Emitted{{Data: event.Custom{}}}}
+		step := agent.Step{Next: agent.NodeModel, Spent: agent.Spent{Usage: took},
+			Events: []agent.Emitted{{Data: event.Custom{}}}}
 		if err := r.commit(t.Context(), step); err != nil {
 			t.Fatal(err)
 		}
@@ -147,19 +150,22 @@ func checkUsage(t *testing.T, i int, step store.Step, status string, want int) {
 		return
 	}
 	var u message.Usage
-	if step.Run == nil || step.Run.Status != status || json.Unmarshal(step.Run.Usage, &u) != nil || u.TotalTokens != want {
+	if step.Run == nil || step.Run.Status != status || json.Unmarshal(step.Run.Usage, &u) != nil ||
+		u.TotalTokens != want {
 		t.Errorf("%d: the run is changed to %+v, with %+v", i, step.Run, u)
 	}
 }
 
-// TestAStepThatIsHeldForTheEndLeadsOn when it is written before that: who goes on with a run that is being undone finds it under
-// way. At the end it is the last one.
+// TestAStepThatIsHeldForTheEndLeadsOn when it is written before that: who goes on with a run that is being undone finds
+// it under way. At the end it is the last one.
 func TestAStepThatIsHeldForTheEndLeadsOn(t *testing.T) {
 	for _, undone := range []bool{true, false} {
 		s := &shelf{}
 		r := newRecorder(s, store.Run{ID: "run", Attempt: 1}, time.Now, func(event.Event) {})
 		said := agent.Messages.Append(message.New(message.AI, "done"))
-		if err := r.commit(t.Context(), agent.Step{Next: agent.Done, Updates: []agent.NodeUpdate{{Node: "model", Update: said}}}); err != nil || len(s.steps) > 0 {
+		if err := r.commit(t.Context(),
+			agent.Step{Next: agent.Done, Updates: []agent.NodeUpdate{{Node: "model", Update: said}}}); err != nil ||
+			len(s.steps) > 0 {
 			t.Fatalf("%d steps are committed, %v", len(s.steps), err)
 		}
 		want := agent.Done
@@ -182,10 +188,12 @@ func TestAStepThatIsHeldForTheEndLeadsOn(t *testing.T) {
 // TestAStepThatCannotBeEncoded is told to the agent, and nothing of it is committed or shown.
 func TestAStepThatCannotBeEncoded(t *testing.T) {
 	s := &shelf{}
-	r := newRecorder(s, store.Run{ID: "run", Attempt: 1}, time.Now, func(ev event.Event) { t.Errorf("%v is shown", ev.Data.Kind()) })
+	r := newRecorder(s, store.Run{ID: "run", Attempt: 1}, time.Now,
+		func(ev event.Event) { t.Errorf("%v is shown", ev.Data.Kind()) })
 	nan := state.LastValue[float64]("note").Put(math.NaN())
 	err := r.commit(t.Context(), agent.Step{
-		Next: agent.NodeModel, Updates: []agent.NodeUpdate{{Node: "model", Update: nan}}, Events: []agent.Emitted{{Data: event.State{}}},
+		Next: agent.NodeModel, Updates: []agent.NodeUpdate{{Node: "model", Update: nan}},
+		Events: []agent.Emitted{{Data: event.State{}}},
 	})
 	if err == nil || !strings.Contains(err.Error(), "encode update of model: ") || len(s.steps) > 0 {
 		t.Errorf("%v, %d steps are committed", err, len(s.steps))

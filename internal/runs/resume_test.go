@@ -77,26 +77,32 @@ func calls(turns [][]string) fakeModel {
 		}
 		c := message.Chunk{Usage: usage, FinishReason: "tool_calls"}
 		for i, name := range turns[said] {
-			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("%s-%d", name, said), Name: name, Args: "{}"})
+			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("%s-%d", name, said),
+				Name: name, Args: "{}"})
 		}
 		return chunks(c)
 	}
 }
 
-func (s *site) tool(name string, effect tool.Effect, run func(ctx context.Context, nth int, c *tool.Call) (*tool.Result, error)) {
+func (s *site) tool(name string, effect tool.Effect, run func(ctx context.Context, nth int, c *tool.Call) (*tool.Result,
+	error)) {
 	spec := tool.Spec{Name: name, Description: "A tool.", Effect: effect}
-	s.tools = append(s.tools, tool.MustNew(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		s.mu.Lock()
-		s.calls[name]++
-		nth := s.calls[name]
-		s.mu.Unlock()
-		return run(ctx, nth, c)
-	}))
+	s.tools = append(s.tools,
+		tool.MustNew(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			s.mu.Lock()
+			s.calls[name]++
+			nth := s.calls[name]
+			s.mu.Unlock()
+			return run(ctx, nth, c)
+		}))
 }
 
 // does adds a tool with side effects that says its name.
 func (s *site) does(name string) {
-	s.tool(name, tool.SideEffects, func(context.Context, int, *tool.Call) (*tool.Result, error) { return tool.Text(name + " done"), nil })
+	s.tool(name, tool.SideEffects, func(context.Context, int, *tool.Call) (*tool.Result,
+		error) {
+		return tool.Text(name + " done"), nil
+	})
 }
 
 // hangs adds a tool whose first call does not end before the process does.
@@ -119,15 +125,16 @@ func (s *site) process(owner string) *runs.Manager {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now, Build: func(context.Context, runs.Job) (runs.Built, error) {
-		check := func(context.Context, state.State) error { return s.check }
-		return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: s.steps}, Check: check, Close: func() error {
-			if s.closing != nil {
-				s.closing()
-			}
-			return nil
-		}}, nil
-	}})
+	return runs.NewManager(runs.Config{Store: s.store, Owner: owner, Now: s.now,
+		Build: func(context.Context, runs.Job) (runs.Built, error) {
+			check := func(context.Context, state.State) error { return s.check }
+			return runs.Built{Agent: a, Config: agent.RunConfig{MaxSteps: s.steps}, Check: check, Close: func() error {
+				if s.closing != nil {
+					s.closing()
+				}
+				return nil
+			}}, nil
+		}})
 }
 
 // now is a clock on which everything takes a second.
@@ -209,11 +216,13 @@ func TestResumeUsesWhatIsKnown(t *testing.T) {
 	if err != nil || out.Run.Status != event.StatusSuccess || out.Run.Attempt != 2 {
 		t.Fatalf("run %+v, error %v", out.Run, err)
 	}
-	want := map[string]string{"earlier-0": "earlier done", "quick-1": "quick done", "slow-1": "unknown", "look-1": "look done", "again-1": "again done"}
+	want := map[string]string{"earlier-0": "earlier done", "quick-1": "quick done", "slow-1": "unknown",
+		"look-1": "look done", "again-1": "again done"}
 	if diff := cmp.Diff(want, s.results()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]int{"earlier": 1, "quick": 1, "slow": 1, "look": 2, "again": 2}, s.calls); diff != "" {
+	if diff := cmp.Diff(map[string]int{"earlier": 1, "quick": 1, "slow": 1, "look": 2, "again": 2},
+		s.calls); diff != "" {
 		t.Errorf("calls: %s", diff)
 	}
 	if out.Usage.TotalTokens != 33 { // three model calls, two of them before the crash
@@ -305,7 +314,8 @@ func TestARunThatGetsNowhereIsEnded(t *testing.T) {
 	}
 }
 
-// TestAnInterruptWaits: the answer to a question comes to another process; what the call's siblings did is not done again.
+// TestAnInterruptWaits: the answer to a question comes to another process; what the call's siblings did is not done
+// again.
 func TestAnInterruptWaits(t *testing.T) {
 	s := newSite(t, []string{"deploy", "build"})
 	s.tool("deploy", tool.SideEffects, func(_ context.Context, _ int, c *tool.Call) (*tool.Result, error) {
@@ -326,14 +336,16 @@ func TestAnInterruptWaits(t *testing.T) {
 		t.Fatalf("run %+v, error %v", out.Run, err)
 	}
 	second := s.process("second")
-	req := runs.Request{ThreadID: "thread", UserID: "user", Answers: map[string]json.RawMessage{"deploy-0": json.RawMessage(`"yes"`)}}
+	req := runs.Request{ThreadID: "thread", UserID: "user",
+		Answers: map[string]json.RawMessage{"deploy-0": json.RawMessage(`"yes"`)}}
 	if run, err = second.For(user()).Admit(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	if out, err = second.Execute(t.Context(), run, noShow); err != nil || out.Run.Status != event.StatusSuccess {
 		t.Fatalf("run %+v, error %v", out.Run, err)
 	}
-	if diff := cmp.Diff(map[string]string{"deploy-0": `deployed: "yes"`, "build-0": "build done"}, s.results()); diff != "" {
+	if diff := cmp.Diff(map[string]string{"deploy-0": `deployed: "yes"`, "build-0": "build done"},
+		s.results()); diff != "" {
 		t.Error(diff)
 	}
 	if s.calls["build"] != 1 || s.calls["deploy"] != 2 {
@@ -409,7 +421,8 @@ func (f *fullDisk) CommitAll(ctx context.Context, fence store.Fence, steps []sto
 	return f.system.CommitAll(ctx, fence, steps)
 }
 
-// TestARunOutlivesAFullDisk: a write that fails neither ends the run nor counts as one of the attempts that get nowhere.
+// TestARunOutlivesAFullDisk: a write that fails neither ends the run nor counts as one of the attempts that get
+// nowhere.
 func TestARunOutlivesAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, []string{"work"})

@@ -60,7 +60,8 @@ type Built struct {
 	Env tool.Env
 	// Config bounds the run. Its breakpoints are the request's.
 	Config agent.RunConfig
-	// Check looks at what came of the run when the agent has come to its end; its error is the run's. nil finds nothing.
+	// Check looks at what came of the run when the agent has come to its end; its error is the run's. nil finds
+	// nothing.
 	Check func(ctx context.Context, last state.State) error
 	// Sent is the runtime's.
 	Sent func(ctx context.Context, s *agent.Sent) json.RawMessage
@@ -169,7 +170,8 @@ func NewManager(cfg Config) *Manager {
 	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10_000)
 	schema := cfg.Schema
 	if schema == nil {
-		schema, _ = state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...) // a test holds that they are one set
+		// a test holds that they are one set
+		schema, _ = state.NewSchema(append(agent.Channels(), threadstate.Channels()...)...)
 	}
 	return &Manager{
 		cfg: cfg, schema: schema, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1),
@@ -258,7 +260,8 @@ func (m *Manager) execute(ctx context.Context, run store.Run, to audience, at se
 	last = rec.closeTasks(last, end)
 	if err := m.finish(ctx, job, rec, end); err != nil {
 		m.lose(run, err)
-		return Outcome{Run: run, State: last}, errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
+		return Outcome{Run: run, State: last},
+			errors.Join(errRun, fmt.Errorf("record the end of run %s: %w", run.ID, err))
 	}
 	m.ended(ctx, job, End{end, rec.used().Usage})
 	return Outcome{Run: run, State: last, Usage: rec.used().Usage}, nil
@@ -308,8 +311,8 @@ func (m *Manager) unreadable(ctx context.Context, run store.Run, show func(event
 	return Outcome{Run: run}, nil
 }
 
-// finish records the end. A run that is rolled back, or that was to answer other words and failed, gives the thread the state
-// back that it had before.
+// finish records the end. A run that is rolled back, or that was to answer other words and failed, gives the thread the
+// state back that it had before.
 func (m *Manager) finish(ctx context.Context, job Job, rec *recorder, end event.Run) error {
 	run := job.Run
 	rolledBack := end.Error == store.RolledBack && errors.Is(context.Cause(ctx), ErrRolledBack)
@@ -331,8 +334,8 @@ func (m *Manager) finish(ctx context.Context, job Job, rec *recorder, end event.
 // Again is what a client asks for that wants a run in the place of another one.
 type Again struct {
 	Thread string
-	// Message is the answer that is to be given once more, or what a human said if there is a Text in its place; empty is the
-	// last one.
+	// Message is the answer that is to be given once more, or what a human said if there is a Text in its place; empty
+	// is the last one.
 	Message, Text string
 	// Files is [FilesThen] for the files as they were before that turn.
 	Files string
@@ -348,7 +351,8 @@ func (r *Request) isEdit() bool {
 	return json.Unmarshal(r.Metadata, &about) == nil && about.Kind == ReplayEdit
 }
 
-// FilesThen is the "replay_files" in the metadata of a run that begins with the files as they were where it goes on from.
+// FilesThen is the "replay_files" in the metadata of a run that begins with the files as they were where it goes on
+// from.
 const FilesThen = "then"
 
 // Replays is what a request's metadata says of a run that goes on from an earlier place.
@@ -414,12 +418,13 @@ func (m *Manager) drive(ctx context.Context, job Job, rec *recorder) (last state
 	m.began(job.Run, at.from)
 	built.Config.InterruptBefore, built.Config.InterruptAfter = job.Request.InterruptBefore, job.Request.InterruptAfter
 	rt := &agent.Runtime{
-		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Env: built.Env, Input: at.input, Resume: at.resume,
-		Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
+		ThreadID: job.Run.ThreadID, RunID: job.Run.ID, UserID: job.Run.UserID, Env: built.Env, Input: at.input,
+		Resume: at.resume, Config: built.Config, Emit: rec.emit, Commit: rec.commit, Now: m.cfg.Now,
 		NewID: m.newID, Sent: built.Sent, Steers: m.of(job.Run).steers(job.Run),
 	}
 	rec.standOn(at.parent, at.title)
-	if cause := causeOf(job.Run.Stop); cause != nil { // the owner before did not come to it; the agent answers open calls
+	// the owner before did not come to it; the agent answers open calls
+	if cause := causeOf(job.Run.Stop); cause != nil {
 		m.stopHere(job.Run.ID, cause)
 	}
 	last, err = built.Agent.Run(ctx, rt, at.from.State)

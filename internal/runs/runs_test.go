@@ -48,10 +48,12 @@ func counts(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, erro
 	usage := &message.Usage{InputTokens: 10, OutputTokens: 1, TotalTokens: 11}
 	if req.Messages[len(req.Messages)-1].Role == message.Human {
 		call := message.ToolCallChunk{ID: fmt.Sprintf("c%d", len(req.Messages)), Name: "count", Args: `{}`}
-		return chunks(message.Chunk{Text: "let me "}, message.Chunk{Text: "count"}, message.Chunk{ToolCalls: []message.ToolCallChunk{call}},
+		return chunks(message.Chunk{Text: "let me "}, message.Chunk{Text: "count"},
+			message.Chunk{ToolCalls: []message.ToolCallChunk{call}},
 			message.Chunk{Usage: usage, FinishReason: "tool_calls"})
 	}
-	return chunks(message.Chunk{Text: fmt.Sprintf("%d messages", len(req.Messages))}, message.Chunk{Usage: usage, FinishReason: "stop"})
+	return chunks(message.Chunk{Text: fmt.Sprintf("%d messages", len(req.Messages))},
+		message.Chunk{Usage: usage, FinishReason: "stop"})
 }
 
 // user is whose the runs of these tests are.
@@ -83,18 +85,20 @@ func newBed(t *testing.T, m model.ChatModel, mws ...agent.Middleware) *bed {
 		}
 	})
 	b := &bed{t: t, store: st}
-	count := tool.MustNew(tool.Spec{Name: "count", Description: "Counts."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		c.Progress("counting")
-		c.Emit(map[string]string{"type": "counted"})
-		return tool.Text("counted"), nil
-	})
+	count := tool.MustNew(tool.Spec{Name: "count", Description: "Counts."},
+		func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			c.Progress("counting")
+			c.Emit(map[string]string{"type": "counted"})
+			return tool.Text("counted"), nil
+		})
 	a, err := agent.New(agent.Config{Model: m, Tools: []tool.Tool{count}}, mws...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.manager = runs.NewManager(runs.Config{Store: st, Owner: "test", Build: func(context.Context, runs.Job) (runs.Built, error) {
-		return runs.Built{Agent: a, Close: func() error { b.closed++; return nil }}, nil
-	}})
+	b.manager = runs.NewManager(runs.Config{Store: st, Owner: "test",
+		Build: func(context.Context, runs.Job) (runs.Built, error) {
+			return runs.Built{Agent: a, Close: func() error { b.closed++; return nil }}, nil
+		}})
 	return b
 }
 
@@ -106,7 +110,8 @@ func (b *bed) show(ev event.Event) {
 
 func (b *bed) admit(text string) store.Run {
 	b.t.Helper()
-	run, err := b.manager.For(user()).Admit(b.t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, text)}})
+	run, err := b.manager.For(user()).Admit(b.t.Context(),
+		runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{message.New(message.Human, text)}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// TestTheURLOfAWebhookIsSealed: the database has it sealed for its user alone, who is called has it as it was given; a run
-// whose URL cannot be sealed is not taken in.
+// TestTheURLOfAWebhookIsSealed: the database has it sealed for its user alone, who is called has it as it was given; a
+// run whose URL cannot be sealed is not taken in.
 func TestTheURLOfAWebhookIsSealed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
@@ -62,7 +62,8 @@ func TestTheURLOfAWebhookIsSealed(t *testing.T) {
 		w.wants(w.submit(m, ordered("answer")), event.StatusSuccess) // without a webhook nothing is sealed
 		time.Sleep(time.Minute)
 		kept, err := w.store.For(user()).Run(t.Context(), run.ID)
-		if err != nil || strings.Contains(string(kept.Request), "secret") || !strings.Contains(string(kept.Request), "sealed for user:HTTP") {
+		if err != nil || strings.Contains(string(kept.Request), "secret") ||
+			!strings.Contains(string(kept.Request), "sealed for user:HTTP") {
 			t.Errorf("the database has %s, %v", kept.Request, err)
 		}
 		if d := cmp.Diff([]string{"http://hook/secret"}, called); d != "" {
@@ -75,7 +76,8 @@ func TestTheURLOfAWebhookIsSealed(t *testing.T) {
 	})
 }
 
-// TestDecisionsOfARequest: what it says about the calls that wait for approval, by their ids; of what answers nothing there is none.
+// TestDecisionsOfARequest: what it says about the calls that wait for approval, by their ids; of what answers nothing
+// there is none.
 func TestDecisionsOfARequest(t *testing.T) {
 	s := newSite(t, []string{"push", "drop"})
 	s.does("push")
@@ -90,8 +92,10 @@ func TestDecisionsOfARequest(t *testing.T) {
 	if got, err := m.For(user()).Decisions(t.Context(), request()); err != nil || len(got) > 0 {
 		t.Errorf("of no answer: %v, %v", got, err)
 	}
-	one := runs.Request{ThreadID: "thread", UserID: "user", Answers: map[string]json.RawMessage{"drop-0": json.RawMessage(`{"decisions":[{"type":"reject"}]}`)}}
-	if got, err := m.For(user()).Decisions(t.Context(), one); err != nil || cmp.Diff(map[string]string{"drop-0": "reject"}, got) != "" {
+	one := runs.Request{ThreadID: "thread", UserID: "user",
+		Answers: map[string]json.RawMessage{"drop-0": json.RawMessage(`{"decisions":[{"type":"reject"}]}`)}}
+	if got, err := m.For(user()).Decisions(t.Context(), one); err != nil ||
+		cmp.Diff(map[string]string{"drop-0": "reject"}, got) != "" {
 		t.Errorf("one answer: %v, %v", got, err)
 	}
 	if got, err := m.For(user()).Decisions(t.Context(), decided(`"yes"`)); err == nil {
@@ -99,8 +103,8 @@ func TestDecisionsOfARequest(t *testing.T) {
 	}
 }
 
-// TestACallThatAsksSeveralThings: its questions are open side by side until each is answered, by whichever run; answers are by their ids, and
-// what is written of them names each. An answer that fits none leaves all open.
+// TestACallThatAsksSeveralThings: its questions are open side by side until each is answered, by whichever run; answers
+// are by their ids, and what is written of them names each. An answer that fits none leaves all open.
 func TestACallThatAsksSeveralThings(t *testing.T) {
 	s := newSite(t, []string{"ask", "more"})
 	var known sync.Map // to who has asked, such as a run below
@@ -113,7 +117,8 @@ func TestACallThatAsksSeveralThings(t *testing.T) {
 			for i := range 3 {
 				id := fmt.Sprint(c.ID, " ", i)
 				if _, ok := known.Load(id); !ok {
-					open = append(open, tool.Question{ID: id, Value: approval.Ask(tool.Call{Name: "bash"}, "", "").Questions[0].Value})
+					open = append(open,
+						tool.Question{ID: id, Value: approval.Ask(tool.Call{Name: "bash"}, "", "").Questions[0].Value})
 				}
 			}
 			if len(open) > 0 {
@@ -151,7 +156,8 @@ func TestACallThatAsksSeveralThings(t *testing.T) {
 	asked(all...)
 	two := approve("ask-0 0", "more-0 2")
 	said, err := m.For(user()).Decisions(t.Context(), two)
-	if d := cmp.Diff(map[string]string{"ask-0/ask-0 0": "approve", "more-0/more-0 2": "approve"}, said); err != nil || d != "" {
+	if d := cmp.Diff(map[string]string{"ask-0/ask-0 0": "approve", "more-0/more-0 2": "approve"}, said); err != nil ||
+		d != "" {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	s.executes(m, two)
@@ -169,7 +175,8 @@ func TestAnInputThatCannotBeMade(t *testing.T) {
 	b := newBed(t, fakeModel(nil))
 	gone := message.New(message.Remove, "")
 	gone.ID = "m9"
-	run, err := b.manager.For(user()).Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{gone}})
+	run, err := b.manager.For(user()).
+		Admit(t.Context(), runs.Request{ThreadID: "thread", UserID: "user", Input: []message.Message{gone}})
 	if err != nil {
 		t.Fatal(err)
 	}

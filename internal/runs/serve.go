@@ -61,7 +61,8 @@ func (m *Manager) Stop() {
 	m.stopped = true
 	m.mu.Unlock()
 	if left > 0 {
-		m.cfg.Log.Info("stopping: the runs under way are left for another process or the next start, and what they are running is stopped", "runs", left)
+		m.cfg.Log.Info("stopping: the runs under way are left for another process or the next start, and what they "+
+			"are running is stopped", "runs", left)
 	}
 	m.detach(ErrStopped, nil)
 }
@@ -256,7 +257,8 @@ func (m *Manager) lookAtQueue(ctx context.Context) error {
 	if m.hearing() {
 		most = 1000
 	}
-	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Steers: true, Limit: most})
+	list, err := m.system().ListRuns(ctx, store.RunFilter{Statuses: []string{event.StatusPending}, Steers: true,
+		Limit: most})
 	for _, run := range list {
 		if run.IsSteer() { // what the bus has lost
 			m.spoken(run.ThreadID)

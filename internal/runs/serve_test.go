@@ -58,7 +58,8 @@ func TestServeOutlivesAStoreThatFails(t *testing.T) {
 				}
 				u.down.Store("")
 				time.Sleep(10 * time.Second)
-				if now, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil || now.Status != event.StatusSuccess {
+				if now, err := w.store.For(user()).Run(t.Context(), run.ID); err != nil ||
+					now.Status != event.StatusSuccess {
 					t.Errorf("the run is %s, %v", now.Status, err)
 				}
 				said = log.String()
@@ -123,7 +124,8 @@ func TestALostRunIsLookedForAgain(t *testing.T) {
 	}
 }
 
-// TestGoingOnIsTold to who reads the log: which attempt, whose run, and that it failed again; not that another was faster.
+// TestGoingOnIsTold to who reads the log: which attempt, whose run, and that it failed again; not that another was
+// faster.
 func TestGoingOnIsTold(t *testing.T) {
 	w := newWard(t)
 	u := newUnreliable(w)
@@ -135,7 +137,8 @@ func TestGoingOnIsTold(t *testing.T) {
 	for !strings.Contains(log.String(), "run is left unfinished") {
 		time.Sleep(time.Millisecond) // between two looks at a condition
 	}
-	if !strings.Contains(log.String(), `"going on with an unfinished run" run=`+run.ID+` thread=thread attempt=2 "left by"=dead`) {
+	if !strings.Contains(log.String(), `"going on with an unfinished run" run=`+run.ID+
+		` thread=thread attempt=2 "left by"=dead`) {
 		t.Errorf("the log has: %s", log.String())
 	}
 	u.down.Store("")
@@ -181,7 +184,8 @@ func TestAPlaceIsGivenBack(t *testing.T) {
 		w.wants(w.submit(m, known), event.StatusSuccess)
 		later.ThreadID, later.NotBefore = "later", time.Now().Add(time.Hour)
 		behind.Strategy = store.Enqueue
-		for name, req := range map[string]runs.Request{"refused": ordered("answer"), "known": known, "later": later, "behind": behind} {
+		for name, req := range map[string]runs.Request{"refused": ordered("answer"), "known": known, "later": later,
+			"behind": behind} {
 			synctest.Wait()
 			if run, err := m.For(user()).Submit(t.Context(), req); (err != nil) != (name == "refused") || run.Begun {
 				t.Errorf("%s: %s, %v", name, run.Status, err)
@@ -198,10 +202,11 @@ func TestAPlaceIsGivenBack(t *testing.T) {
 	})
 }
 
-// TestWhoComesInStopsTheOthersAtOnce: neither that the running one is to stop nor that the next may start is found out by the
-// clock.
+// TestWhoComesInStopsTheOthersAtOnce: neither that the running one is to stop nor that the next may start is found out
+// by the clock.
 func TestWhoComesInStopsTheOthersAtOnce(t *testing.T) {
-	for strategy, status := range map[store.Strategy]string{store.Interrupt: event.StatusInterrupted, store.Rollback: event.StatusError} {
+	for strategy, status := range map[store.Strategy]string{store.Interrupt: event.StatusInterrupted,
+		store.Rollback: event.StatusError} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWard(t)
 			m, stop := w.served("a", nil)
@@ -246,10 +251,12 @@ func TestACancelNamesWhatItIs(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", nil)
 	run := w.ran(m, ordered("answer"))
-	if _, err := m.For(user()).Cancel(t.Context(), run.ID, "explode"); err == nil || !strings.Contains(err.Error(), "explode") {
+	if _, err := m.For(user()).Cancel(t.Context(), run.ID, "explode"); err == nil ||
+		!strings.Contains(err.Error(), "explode") {
 		t.Errorf("error %v", err)
 	}
-	if now, err := m.For(user()).Cancel(t.Context(), run.ID, store.StopRollback); err != nil || now.Status != event.StatusSuccess {
+	if now, err := m.For(user()).Cancel(t.Context(), run.ID, store.StopRollback); err != nil ||
+		now.Status != event.StatusSuccess {
 		t.Errorf("a run at its end is %s, %v", now.Status, err)
 	}
 }
@@ -376,7 +383,8 @@ func TestALeaseThatHadLapsed(t *testing.T) {
 		time.Sleep(2 * store.Beat)
 		synctest.Wait()
 		mu.Lock()
-		if len(ended) != 1 || !errors.Is(ended["claimed"], store.ErrFenced) || !strings.Contains(log.String(), "the lease had lapsed") {
+		if len(ended) != 1 || !errors.Is(ended["claimed"], store.ErrFenced) ||
+			!strings.Contains(log.String(), "the lease had lapsed") {
 			t.Errorf("ended are %v; the log has: %s", ended, log.String())
 		}
 		mu.Unlock()
@@ -429,7 +437,8 @@ func TestTheLeaseIsGivenUp(t *testing.T) {
 	w := newWard(t)
 	u := newUnreliable(w)
 	var log buffertest.Buffer
-	release, err := w.process("a", func(c *runs.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) }).KeepLease(t.Context())
+	release, err := w.process("a", func(c *runs.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) }).
+		KeepLease(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -444,7 +453,9 @@ func TestTheLeaseIsGivenUp(t *testing.T) {
 func TestWhatOneIsAdmittedWith(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", func(c *runs.Config) {
-		c.ThreadMetadata = func(req runs.Request) json.RawMessage { return json.RawMessage(`{"of":"` + req.AssistantID + `"}`) }
+		c.ThreadMetadata = func(req runs.Request) json.RawMessage {
+			return json.RawMessage(`{"of":"` + req.AssistantID + `"}`)
+		}
 	})
 	for i, c := range []struct {
 		webhook, completion string
@@ -463,19 +474,23 @@ func TestWhatOneIsAdmittedWith(t *testing.T) {
 			t.Errorf("%+v: followed by %v, begun %v, %v", c, runs.After(run), run.Begun, err)
 		}
 		var kept runs.Request
-		if err := json.Unmarshal(run.Request, &kept); err != nil || kept.Input[0].ID == "" || kept.Input[1].ID != "known" || kept.Input[2].ID != "" {
+		if err := json.Unmarshal(run.Request, &kept); err != nil || kept.Input[0].ID == "" ||
+			kept.Input[1].ID != "known" || kept.Input[2].ID != "" {
 			t.Errorf("the input is %+v, %v", kept.Input, err)
 		}
-		if th, err := w.store.For(user()).Thread(t.Context(), req.ThreadID); err != nil || string(th.Metadata) != `{"of":"deer"}` {
+		if th, err := w.store.For(user()).Thread(t.Context(), req.ThreadID); err != nil ||
+			string(th.Metadata) != `{"of":"deer"}` {
 			t.Errorf("the thread's metadata is %s, %v", th.Metadata, err)
 		}
 	}
-	if _, err := m.For(user()).Admit(t.Context(), runs.Request{ThreadID: "bad", UserID: "user", Context: json.RawMessage(`{`)}); err == nil || !strings.Contains(err.Error(), "encode request") {
+	if _, err := m.For(user()).Admit(t.Context(), runs.Request{ThreadID: "bad", UserID: "user",
+		Context: json.RawMessage(`{`)}); err == nil || !strings.Contains(err.Error(), "encode request") {
 		t.Errorf("a request that cannot be kept: %v", err)
 	}
 	full := errors.New("the disk is full")
 	m = w.process("b", func(c *runs.Config) { c.Room = func() error { return full } })
-	if run, err := m.For(user()).Submit(t.Context(), runs.Request{ThreadID: "full", UserID: "user"}); !errors.Is(err, full) || run.ID != "" {
+	if run, err := m.For(user()).Submit(t.Context(), runs.Request{ThreadID: "full", UserID: "user"}); !errors.Is(err,
+		full) || run.ID != "" {
 		t.Errorf("run %q, %v", run.ID, err)
 	}
 	if _, err := w.store.For(user()).Thread(t.Context(), "full"); !errors.Is(err, store.ErrNotFound) {

@@ -13,8 +13,9 @@ import (
 // ErrNoSteer says that a request cannot be said to a run at work.
 var ErrNoSteer = errors.New("what is said to a run at work are messages of a human, and nothing else")
 
-// checkSteer makes sure that a request with store.Steer is messages alone: a run at work has its values, its answers and its place
-// in the conversation. A checkpoint counts if the thread is idle, as clients name the newest one they know of.
+// checkSteer makes sure that a request with store.Steer is messages alone: a run at work has its values, its answers
+// and its place in the conversation. A checkpoint counts if the thread is idle, as clients name the newest one they
+// know of.
 func checkSteer(req Request) error {
 	if req.Strategy != store.Steer {
 		return nil
@@ -30,8 +31,8 @@ func checkSteer(req Request) error {
 	return nil
 }
 
-// Say says the request's input to the thread's run at work, wherever that is. If there is none any more it waits, pending, to be
-// the next one. Errors are those of store.Runs.Admit.
+// Say says the request's input to the thread's run at work, wherever that is. If there is none any more it waits,
+// pending, to be the next one. Errors are those of store.Runs.Admit.
 func (u *UserRuns) Say(ctx context.Context, req Request) (store.Run, error) {
 	req.Strategy = store.Steer
 	run, err := u.admit(ctx, req, "")

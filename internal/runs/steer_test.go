@@ -58,12 +58,13 @@ func (w *ward) ended(run string) store.Run {
 	return store.Run{}
 }
 
-// TestASteerFromAnotherProcessIsRead: what comes in at one process is read by the run of another before its next call of the model,
-// behind the results of its tools.
+// TestASteerFromAnotherProcessIsRead: what comes in at one process is read by the run of another before its next call
+// of the model, behind the results of its tools.
 func TestASteerFromAnotherProcessIsRead(t *testing.T) {
 	w := newWard(t)
 	working, goOn := make(chan struct{}, 1), make(chan struct{})
-	work := tool.MustNew(tool.Spec{Name: "work"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
+	work := tool.MustNew(tool.Spec{Name: "work"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result,
+		error) {
 		working <- struct{}{}
 		select {
 		case <-goOn:
@@ -73,15 +74,17 @@ func TestASteerFromAnotherProcessIsRead(t *testing.T) {
 	})
 	var mu sync.Mutex
 	var given [][]message.Message
-	a, err := agent.New(agent.Config{Tools: []tool.Tool{work}, Model: fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
-		mu.Lock()
-		defer mu.Unlock()
-		given = append(given, req.Messages)
-		if len(given) == 1 {
-			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "work", Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
-		}
-		return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
-	})})
+	a, err := agent.New(agent.Config{Tools: []tool.Tool{work},
+		Model: fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+			mu.Lock()
+			defer mu.Unlock()
+			given = append(given, req.Messages)
+			if len(given) == 1 {
+				return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "work", Args: `{}`}}},
+					message.Chunk{FinishReason: "tool_calls"})
+			}
+			return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,8 @@ func TestASteerFromAnotherProcessIsRead(t *testing.T) {
 		t.Errorf("the model was called %d times", len(given))
 	}
 	for _, id := range ids {
-		if s, err := w.store.For(user()).Run(t.Context(), id); err != nil || s.StopReason != store.Taken || s.Steers != run.ID {
+		if s, err := w.store.For(user()).Run(t.Context(), id); err != nil || s.StopReason != store.Taken ||
+			s.Steers != run.ID {
 			t.Errorf("it is %+v, %v", s, err)
 		}
 	}
@@ -171,14 +175,16 @@ func TestASteerWaitsForTheAnswer(t *testing.T) {
 		t.Fatalf("said to %q, %v", s.Steers, err)
 	}
 	m.Wake()
-	if _, err := m.For(user()).Submit(t.Context(), runs.Request{ThreadID: "thread", Resume: []byte(`"yes"`)}); err != nil {
+	if _, err := m.For(user()).
+		Submit(t.Context(), runs.Request{ThreadID: "thread", Resume: []byte(`"yes"`)}); err != nil {
 		t.Fatal(err)
 	}
 	for len(steersOf(t, w.store)) > 0 {
 		time.Sleep(5 * time.Millisecond)
 	}
 	w.ended(s.ID)
-	list, err := w.store.For(user()).ListRuns(t.Context(), store.RunFilter{ThreadID: "thread", Statuses: []string{event.StatusPending, event.StatusRunning}})
+	list, err := w.store.For(user()).ListRuns(t.Context(),
+		store.RunFilter{ThreadID: "thread", Statuses: []string{event.StatusPending, event.StatusRunning}})
 	for _, r := range list {
 		w.ended(r.ID)
 	}
@@ -235,8 +241,8 @@ func TestWhatIsNoSteer(t *testing.T) {
 	}
 }
 
-// TestTakenBackAtTheMomentOfReading: of what is said and taken back at once while a run reads, each message is either taken back or in
-// the conversation, once, and never both, whatever comes first.
+// TestTakenBackAtTheMomentOfReading: of what is said and taken back at once while a run reads, each message is either
+// taken back or in the conversation, once, and never both, whatever comes first.
 func TestTakenBackAtTheMomentOfReading(t *testing.T) {
 	const rounds, each = 12, 6
 	w := newWard(t)
@@ -244,7 +250,8 @@ func TestTakenBackAtTheMomentOfReading(t *testing.T) {
 	var waiting []string // ids of what may be taken back
 	read, back := map[string]bool{}, map[string]bool{}
 	var m *runs.Manager
-	look := tool.MustNew(tool.Spec{Name: "look"}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+	look := tool.MustNew(tool.Spec{Name: "look"}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result,
+		error) {
 		var ids []string
 		for i := range each {
 			s, err := m.For(user()).Submit(ctx, steering(fmt.Sprint("word ", c.ID, " ", i)))
@@ -259,12 +266,14 @@ func TestTakenBackAtTheMomentOfReading(t *testing.T) {
 		return tool.Text("ok"), nil
 	})
 	calls := 0
-	a, err := agent.New(agent.Config{Tools: []tool.Tool{look}, Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
-		if calls++; calls > rounds {
-			return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
-		}
-		return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: fmt.Sprint("c", calls), Name: "look", Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
-	})})
+	a, err := agent.New(agent.Config{Tools: []tool.Tool{look},
+		Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
+			if calls++; calls > rounds {
+				return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
+			}
+			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: fmt.Sprint("c", calls), Name: "look",
+				Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +340,8 @@ func TestTakenBackAtTheMomentOfReading(t *testing.T) {
 		}
 	}
 	if len(read)+len(back) != rounds*each || len(seen) != len(read) {
-		t.Errorf("%d were read, %d taken back, of %d; %d are in the conversation", len(read), len(back), rounds*each, len(seen))
+		t.Errorf("%d were read, %d taken back, of %d; %d are in the conversation", len(read), len(back), rounds*each,
+			len(seen))
 	}
 	t.Logf("%d were read, %d taken back", len(read), len(back))
 }

@@ -39,22 +39,25 @@ func steerOnce(ctx context.Context, at string, die int) error {
 	}
 	defer st.Close()
 	var m *runs.Manager
-	work := tool.MustNew(tool.Spec{Name: "work", Effect: tool.ReadOnly}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
-		for _, text := range []string{"first", "second"} {
-			req := steering(text)
-			req.Key = text
-			if _, err := m.For(user()).Admit(ctx, req); err != nil {
-				return nil, err
+	work := tool.MustNew(tool.Spec{Name: "work", Effect: tool.ReadOnly},
+		func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
+			for _, text := range []string{"first", "second"} {
+				req := steering(text)
+				req.Key = text
+				if _, err := m.For(user()).Admit(ctx, req); err != nil {
+					return nil, err
+				}
 			}
-		}
-		return tool.Text("worked"), nil
-	})
-	a, err := agent.New(agent.Config{Tools: []tool.Tool{work}, Model: fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
-		if !slices.ContainsFunc(req.Messages, func(m message.Message) bool { return m.Role == message.Tool }) {
-			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "work", Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
-		}
-		return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
-	})})
+			return tool.Text("worked"), nil
+		})
+	a, err := agent.New(agent.Config{Tools: []tool.Tool{work},
+		Model: fakeModel(func(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
+			if !slices.ContainsFunc(req.Messages, func(m message.Message) bool { return m.Role == message.Tool }) {
+				return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: "work", Args: `{}`}}},
+					message.Chunk{FinishReason: "tool_calls"})
+			}
+			return chunks(message.Chunk{Text: "done", FinishReason: "stop"})
+		})})
 	if err != nil {
 		return err
 	}
@@ -79,8 +82,8 @@ func steerOnce(ctx context.Context, at string, die int) error {
 	return err
 }
 
-// TestAKillLosesNoSteer kills the process at both sides of each write. Whatever was said is in the conversation once then, in order:
-// read by the run, or by a run of its own.
+// TestAKillLosesNoSteer kills the process at both sides of each write. Whatever was said is in the conversation once
+// then, in order: read by the run, or by a run of its own.
 func TestAKillLosesNoSteer(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -100,7 +103,8 @@ func TestAKillLosesNoSteer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := st.For(user()).DeleteThread(t.Context(), "thread"); err != nil && !errors.Is(err, store.ErrNotFound) {
+			if err := st.For(user()).DeleteThread(t.Context(), "thread"); err != nil &&
+				!errors.Is(err, store.ErrNotFound) {
 				t.Fatal(err)
 			}
 			if err := st.Close(); err != nil {

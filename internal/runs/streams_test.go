@@ -15,9 +15,9 @@ func TestStreams(t *testing.T) {
 	done := func(id string, n int) event.Data { return event.Message{MessageID: id, Chunks: make([]event.Cut, n)} }
 	var evs []event.Event
 	for i, d := range []event.Data{
-		event.Run{Status: event.StatusRunning}, chunk("a"), event.Custom{}, chunk("b"), chunk("a"), event.Progress{}, chunk("a"),
-		event.State{}, done("a", 3), event.Custom{}, event.Discard{MessageID: "b"}, event.Custom{}, chunk("c"), event.State{},
-		event.Run{Status: event.StatusError},
+		event.Run{Status: event.StatusRunning}, chunk("a"), event.Custom{}, chunk("b"), chunk("a"), event.Progress{},
+		chunk("a"), event.State{}, done("a", 3), event.Custom{}, event.Discard{MessageID: "b"}, event.Custom{},
+		chunk("c"), event.State{}, event.Run{Status: event.StatusError},
 	} {
 		ev := event.Event{ID: event.ID{Attempt: 1, N: int64(i + 1)}, Data: d}
 		s.note(&ev)

@@ -175,7 +175,8 @@ func (u *UserRuns) updateState(ctx context.Context, threadID string, change Stat
 		node = manualNode
 	}
 	return u.data.Write(ctx, threadID, store.Step{
-		Parent: cmp.Or(cp.ID, store.Origin), OnHead: change.Checkpoint == "", Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
+		Parent: cmp.Or(cp.ID, store.Origin), OnHead: change.Checkpoint == "",
+		Updates: []store.NodeUpdate{{Node: node, Update: update}}, State: next,
 		Next: agent.After(change.AsNode, next, cp.Next), Title: change.Title, Now: u.m.cfg.Now(),
 	})
 }

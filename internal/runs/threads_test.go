@@ -22,7 +22,8 @@ import (
 func (w *ward) noted(m *runs.Manager, times int) {
 	w.t.Helper()
 	for range times {
-		if _, err := m.For(user()).UpdateState(w.t.Context(), "thread", runs.StateUpdate{Values: map[string]json.RawMessage{"title": json.RawMessage(`"T"`)}}); err != nil {
+		if _, err := m.For(user()).UpdateState(w.t.Context(), "thread",
+			runs.StateUpdate{Values: map[string]json.RawMessage{"title": json.RawMessage(`"T"`)}}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -50,7 +51,8 @@ func TestOnALongThread(t *testing.T) {
 	want := w.texts(m)
 	for _, more := range []int{99, 1, 1} { // one page of checkpoints at the second look
 		w.noted(m, more)
-		w.ran(m, runs.Request{ThreadID: "thread", UserID: "user", Goto: agent.NodeEnd, Values: map[string]json.RawMessage{"messages": nil}})
+		w.ran(m, runs.Request{ThreadID: "thread", UserID: "user", Goto: agent.NodeEnd,
+			Values: map[string]json.RawMessage{"messages": nil}})
 		s, err := m.For(user()).Result(t.Context(), run)
 		if err != nil || s.RunID != run.ID || len(agent.Messages.Get(s.State)) != len(want) {
 			t.Fatalf("the result is checkpoint %s of run %q, want %q: %v", s.ID, s.RunID, run.ID, err)
@@ -109,7 +111,8 @@ func TestOnceMore(t *testing.T) {
 		change func(*runs.Request)
 		check  func(*ward, runs.Outcome)
 	}{
-		"an input": {func(w *ward, m *runs.Manager) { w.ran(m, ordered("one")); w.ran(m, ordered("two")) }, nil, says("one", "done: one")},
+		"an input": {func(w *ward, m *runs.Manager) { w.ran(m, ordered("one")); w.ran(m, ordered("two")) }, nil,
+			says("one", "done: one")},
 		"an input of its own": {
 			func(w *ward, m *runs.Manager) { w.ran(m, ordered("one")) },
 			func(r *runs.Request) { r.Input = ordered("mine").Input }, says("mine"), // it is a change of the state
@@ -139,7 +142,8 @@ func TestOnceMore(t *testing.T) {
 			}
 		}, nil, failed},
 		"no run": {func(w *ward, m *runs.Manager) {
-			if err := w.store.For(user()).CreateThread(w.t.Context(), store.Thread{ID: "thread", UserID: "user"}); err != nil {
+			if err := w.store.For(user()).CreateThread(w.t.Context(),
+				store.Thread{ID: "thread", UserID: "user"}); err != nil {
 				w.t.Fatal(err)
 			}
 			w.noted(m, 1)
@@ -165,7 +169,8 @@ func TestOnceMore(t *testing.T) {
 
 func TestTheFirstInputMayBeOfValuesAlone(t *testing.T) {
 	b := newBed(t, calls(nil), keeps{})
-	req := runs.Request{ThreadID: "thread", UserID: "user", Values: map[string]json.RawMessage{"colour": json.RawMessage(`"red"`)}}
+	req := runs.Request{ThreadID: "thread", UserID: "user",
+		Values: map[string]json.RawMessage{"colour": json.RawMessage(`"red"`)}}
 	again := onceMore()
 	for i, req := range []runs.Request{req, again} {
 		out, err := b.manager.For(user()).Run(t.Context(), req, nil)
@@ -195,16 +200,18 @@ func (d lateFirstData) FirstCheckpoint(ctx context.Context, runID string) (store
 	return d.UserData.FirstCheckpoint(ctx, runID)
 }
 
-// TestTheBaseOfARun is the state before it, also of the first run of a thread, of one that is to begin, and of one that begins
-// while it is asked for.
+// TestTheBaseOfARun is the state before it, also of the first run of a thread, of one that is to begin, and of one that
+// begins while it is asked for.
 func TestTheBaseOfARun(t *testing.T) {
 	w := newWard(t)
 	m := w.process("a", nil)
 	base := func(m *runs.Manager, run store.Run, req runs.Request, step, messages int) {
 		t.Helper()
 		at, err := m.For(user()).Base(t.Context(), run, req)
-		if got := len(agent.Messages.Get(at.State)); err != nil || at.Step != step || got != messages || at.ThreadID != run.ThreadID {
-			t.Errorf("the base is step %d of thread %q with %d messages, %v, want step %d with %d", at.Step, at.ThreadID, got, err, step, messages)
+		if got := len(agent.Messages.Get(at.State)); err != nil || at.Step != step || got != messages ||
+			at.ThreadID != run.ThreadID {
+			t.Errorf("the base is step %d of thread %q with %d messages, %v, want step %d with %d", at.Step,
+				at.ThreadID, got, err, step, messages)
 		}
 	}
 	first := w.ran(m, ordered("one"))
@@ -215,7 +222,8 @@ func TestTheBaseOfARun(t *testing.T) {
 	}
 	second := w.ran(m, ordered("two"))
 	base(m, second, runs.Request{}, head.Step, 2)
-	base(w.process("b", func(c *runs.Config) { c.Store = &lateFirst{Store: w.store} }), second, runs.Request{}, head.Step, 2)
+	base(w.process("b", func(c *runs.Config) { c.Store = &lateFirst{Store: w.store} }), second, runs.Request{},
+		head.Step, 2)
 	third, err := m.For(user()).Admit(t.Context(), ordered("three"))
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +233,8 @@ func TestTheBaseOfARun(t *testing.T) {
 	if at, err := m.For(user()).Base(t.Context(), third, runs.Request{}); err != nil || at.RunID != second.ID {
 		t.Errorf("the base is of run %q, want %q, %v", at.RunID, second.ID, err)
 	}
-	if at, err := m.For(user()).Base(t.Context(), third, runs.Request{Checkpoint: "no such"}); !errors.Is(err, store.ErrNotFound) {
+	if at, err := m.For(user()).Base(t.Context(), third, runs.Request{Checkpoint: "no such"}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Errorf("the base is %+v, %v", at, err)
 	}
 }
@@ -255,7 +264,8 @@ func TestAStateUpdate(t *testing.T) {
 	}
 	title := "Deer"
 	s := update(runs.StateUpdate{Messages: say("note"), AsNode: agent.NodeInput, Checkpoint: first.ID, Title: &title})
-	if d := cmp.Diff([]string{"one", "done: one", "note"}, w.texts(m)); d != "" || s.Next != agent.NodeBeforeModel || s.ParentID != first.ID {
+	if d := cmp.Diff([]string{"one", "done: one", "note"}, w.texts(m)); d != "" || s.Next != agent.NodeBeforeModel ||
+		s.ParentID != first.ID {
 		t.Errorf("next is %q, the parent %q: %s", s.Next, s.ParentID, d)
 	}
 	if got := listed(t, w.store); got != title {
@@ -264,7 +274,8 @@ func TestAStateUpdate(t *testing.T) {
 	if s = update(runs.StateUpdate{Values: map[string]json.RawMessage{"title": json.RawMessage(`"Roe"`)}}); s.Next != agent.NodeBeforeModel || threadstate.Title.Get(s.State) != "Roe" {
 		t.Errorf("next is %q, title %q", s.Next, threadstate.Title.Get(s.State))
 	}
-	if s = update(runs.StateUpdate{Messages: say("first"), Checkpoint: store.Origin}); s.ParentID != "" || len(w.texts(m)) != 1 {
+	if s = update(runs.StateUpdate{Messages: say("first"), Checkpoint: store.Origin}); s.ParentID != "" ||
+		len(w.texts(m)) != 1 {
 		t.Errorf("the parent is %q, the thread has %q", s.ParentID, w.texts(m))
 	}
 	removal := message.New(message.Remove, "")
@@ -273,7 +284,8 @@ func TestAStateUpdate(t *testing.T) {
 		"messages":        {Messages: []message.Message{removal}},
 		`channel "title"`: {Messages: say("no"), Values: map[string]json.RawMessage{"title": json.RawMessage(`1`)}},
 	} {
-		if _, err := m.For(user()).UpdateState(t.Context(), "thread", u); !errors.Is(err, runs.ErrBadUpdate) || !strings.Contains(err.Error(), name) {
+		if _, err := m.For(user()).UpdateState(t.Context(), "thread", u); !errors.Is(err, runs.ErrBadUpdate) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -337,7 +349,8 @@ func TestAStateUpdateIsTriedFourTimes(t *testing.T) {
 	for checkpoint, want := range map[string]int{"": 4, head.ID: 1} {
 		o := &overtaken{Store: w.store}
 		m := w.process("b", func(c *runs.Config) { c.Store = o })
-		_, err := m.For(user()).UpdateState(t.Context(), "thread", runs.StateUpdate{Messages: ordered("note").Input, Checkpoint: checkpoint})
+		_, err := m.For(user()).UpdateState(t.Context(), "thread",
+			runs.StateUpdate{Messages: ordered("note").Input, Checkpoint: checkpoint})
 		if !errors.Is(err, store.ErrConflict) || o.writes != want {
 			t.Errorf("on checkpoint %q it was tried %d times, %v", checkpoint, o.writes, err)
 		}

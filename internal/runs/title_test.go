@@ -69,7 +69,8 @@ func TestTheListShowsTheTitleOfTheState(t *testing.T) {
 	run := func(title string) {
 		t.Helper()
 		mw.title = title
-		if out, err := m.For(user()).Run(t.Context(), request(), noShow); err != nil || out.Run.Status != event.StatusSuccess {
+		if out, err := m.For(user()).Run(t.Context(), request(), noShow); err != nil ||
+			out.Run.Status != event.StatusSuccess {
 			t.Fatalf("run %+v, error %v", out.Run, err)
 		}
 	}
@@ -82,7 +83,9 @@ func TestTheListShowsTheTitleOfTheState(t *testing.T) {
 			t.Errorf("the state says %q, the list %q, written %d times, want %d", c.title, got, counter.steps, c.steps)
 		}
 	}
-	if _, err := m.For(user()).UpdateState(t.Context(), "thread", runs.StateUpdate{Values: map[string]json.RawMessage{"title": []byte(`"Mine"`)}, Title: new("Mine")}); err != nil {
+	if _, err := m.For(user()).UpdateState(t.Context(), "thread",
+		runs.StateUpdate{Values: map[string]json.RawMessage{"title": []byte(`"Mine"`)},
+			Title: new("Mine")}); err != nil {
 		t.Fatal(err)
 	}
 	if run("Mine"); listed(t, s.store) != "Mine" || counter.steps != 2 {
@@ -119,7 +122,8 @@ func TestARollbackBringsBackTheTitle(t *testing.T) {
 type patient struct{}
 
 func (patient) Name() string { return "Patient" }
-func (patient) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (patient) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	synctest.Wait()
 	return next(ctx, req)
 }
@@ -156,7 +160,8 @@ func TestTheTokensOfATitleAreCountedOnce(t *testing.T) {
 				asked := 0
 				side := fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {
 					asked++
-					return chunks(message.Chunk{Text: "Deer", Usage: &message.Usage{InputTokens: 7, TotalTokens: 7}, FinishReason: "stop"})
+					return chunks(message.Chunk{Text: "Deer", Usage: &message.Usage{InputTokens: 7, TotalTokens: 7},
+						FinishReason: "stop"})
 				})
 				s.chain = []agent.Middleware{title.New(title.Config{Model: side, ModelName: "small"}), patient{}}
 				begun := s.hangs("a", tool.SideEffects)
@@ -165,7 +170,8 @@ func TestTheTokensOfATitleAreCountedOnce(t *testing.T) {
 					run = s.dies(begun)
 				} else {
 					s.store = &dying{whole, whole.System(), "Deer"}
-					if _, err := s.process("first").For(user()).Run(t.Context(), request(), noShow); !errors.Is(err, store.ErrUnknown) {
+					if _, err := s.process("first").For(user()).Run(t.Context(), request(), noShow); !errors.Is(err,
+						store.ErrUnknown) {
 						t.Fatalf("the first process ended with %v", err)
 					}
 					s.store = whole
@@ -180,7 +186,8 @@ func TestTheTokensOfATitleAreCountedOnce(t *testing.T) {
 					t.Errorf("the row has %+v, error %v", row, err)
 				}
 				want := map[string]message.Usage{"small": {InputTokens: 7, TotalTokens: 7}}
-				if diff := cmp.Diff(want, threadstate.SideUsage(out.State, run.ID)); diff != "" || listed(t, s.store) != "Deer" || asked != c.asked {
+				if diff := cmp.Diff(want, threadstate.SideUsage(out.State, run.ID)); diff != "" ||
+					listed(t, s.store) != "Deer" || asked != c.asked {
 					t.Errorf("the thread is called %q, asked %d times, %s", listed(t, s.store), asked, diff)
 				}
 			})

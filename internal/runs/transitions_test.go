@@ -74,7 +74,8 @@ func (w *ward) model() fakeModel {
 				}
 			}
 		case last.Role == message.Human && last.Text() == "ask":
-			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "q", Name: "ask", Args: `{}`}}}, message.Chunk{FinishReason: "tool_calls"})
+			return chunks(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "q", Name: "ask", Args: `{}`}}},
+				message.Chunk{FinishReason: "tool_calls"})
 		}
 		return chunks(message.Chunk{Text: "done: " + last.Text(), FinishReason: "stop"})
 	}
@@ -83,12 +84,13 @@ func (w *ward) model() fakeModel {
 // process makes a process of the ward.
 func (w *ward) process(owner string, change func(*runs.Config)) *runs.Manager {
 	w.t.Helper()
-	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		if c.Answer == nil {
-			return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
-		}
-		return tool.Text("you said " + string(c.Answer)), nil
-	})
+	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."},
+		func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			if c.Answer == nil {
+				return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
+			}
+			return tool.Text("you said " + string(c.Answer)), nil
+		})
 	a, err := agent.New(agent.Config{Model: w.model(), Tools: []tool.Tool{ask}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -320,7 +322,8 @@ func transitions() map[string]func(w *ward) {
 			m := w.serving("a", nil)
 			w.wants(w.submit(m, ordered("ask")), event.StatusInterrupted)
 			w.submit(m, steering("answer"))
-			w.wants(w.submit(m, runs.Request{ThreadID: "thread", UserID: "user", Resume: json.RawMessage(`"yes"`)}), event.StatusSuccess)
+			w.wants(w.submit(m, runs.Request{ThreadID: "thread", UserID: "user", Resume: json.RawMessage(`"yes"`)}),
+				event.StatusSuccess)
 			if d := cmp.Diff([]string{"ask", "", `you said "yes"`, "answer", "done: answer"}, w.texts(m)); d != "" {
 				w.t.Error(d)
 			}
@@ -340,7 +343,10 @@ func transitions() map[string]func(w *ward) {
 		},
 		"fail": func(w *ward) {
 			m := w.serving("a", func(c *runs.Config) {
-				c.Build = func(context.Context, runs.Job) (runs.Built, error) { return runs.Built{}, errors.New("no parts") }
+				c.Build = func(context.Context, runs.Job) (runs.Built,
+					error) {
+					return runs.Built{}, errors.New("no parts")
+				}
 			})
 			if got := w.wants(w.submit(m, ordered("answer")), event.StatusError); got.Error != "build agent: no parts" {
 				w.t.Errorf("error %q", got.Error)
@@ -383,7 +389,8 @@ func transitions() map[string]func(w *ward) {
 		"give-up": func(w *ward) {
 			run := w.left()
 			for attempt := 1; attempt <= 4; attempt++ {
-				f, err := w.store.System().ClaimRun(w.t.Context(), run.ID, string(rune('a'+attempt)), attempt, time.Now())
+				f, err := w.store.System().ClaimRun(w.t.Context(), run.ID, string(rune('a'+attempt)), attempt,
+					time.Now())
 				if err != nil {
 					w.t.Fatal(err)
 				}
@@ -434,7 +441,8 @@ func TestTheDocumentNamesEveryTransition(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []string
-	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z]+-?[a-z-]*) \| (?:\(new\)|\(a steer\)|pending|running) \|`).FindAllSubmatch(doc, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z]+-?[a-z-]*) \| (?:\(new\)|\(a steer\)|pending|running) \|`).
+		FindAllSubmatch(doc, -1) {
 		rows = append(rows, string(m[1]))
 	}
 	slices.Sort(rows)

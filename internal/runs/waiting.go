@@ -15,8 +15,8 @@ import (
 )
 
 // Await waits until done is closed; the run holds no place among those that are executed side by side meanwhile. It
-// returns [subagents.ErrSpoken] as soon as somebody has said something to the run that it has not taken yet, and the cause of ctx
-// when that ends.
+// returns [subagents.ErrSpoken] as soon as somebody has said something to the run that it has not taken yet, and the
+// cause of ctx when that ends.
 func (c *Children) Await(ctx context.Context, done <-chan struct{}) error {
 	c.place.lend()
 	defer c.place.regain(ctx)
@@ -42,8 +42,8 @@ func (c *Children) Await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Go has something done beside the run, which does not end before that is done. ctx ends with the run's work. It reports
-// false when the run is at its end.
+// Go has something done beside the run, which does not end before that is done. ctx ends with the run's work. It
+// reports false when the run is at its end.
 func (c *Children) Go(do func(ctx context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,8 +92,8 @@ func (c *Children) Left(ctx context.Context) (left []*Child, err error) {
 	return left, err
 }
 
-// Find is the child of an id, below this run or below an earlier one of the thread; of the latter, the one that has gone
-// on with its work since. store.ErrNotFound if there is none.
+// Find is the child of an id, below this run or below an earlier one of the thread; of the latter, the one that has
+// gone on with its work since. store.ErrNotFound if there is none.
 func (c *Children) Find(ctx context.Context, id string) (*Child, error) {
 	data := c.m.of(c.parent).data
 	run, err := data.Run(ctx, id)
@@ -136,7 +136,8 @@ func (ch *Child) Mine() bool { return ch.Run.Parent == ch.of.parent.ID }
 func (ch *Child) Say(ctx context.Context, key string, msgs ...message.Message) error {
 	req := ch.of.req
 	_, err := ch.of.m.of(ch.Run).Say(ctx, Request{
-		ThreadID: ch.Run.ThreadID, MustExist: true, Input: msgs, Key: key, Role: req.Role, Scopes: req.Scopes, Via: req.Via,
+		ThreadID: ch.Run.ThreadID, MustExist: true, Input: msgs, Key: key, Role: req.Role, Scopes: req.Scopes,
+		Via: req.Via,
 	})
 	return err
 }

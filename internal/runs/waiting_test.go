@@ -27,7 +27,8 @@ func awaiting(f *family, owner string, waits chan<- string, more ...tool.Tool) *
 			await := tool.MustNew(spec, func(ctx context.Context, _ *tool.Call, in struct {
 				Prompt string `json:"prompt"`
 			}) (*tool.Result, error) {
-				child, err := job.Children.Start(ctx, "one", runs.Request{Input: []message.Message{message.New(message.Human, in.Prompt)}})
+				child, err := job.Children.Start(ctx, "one",
+					runs.Request{Input: []message.Message{message.New(message.Human, in.Prompt)}})
 				if err != nil {
 					return nil, err
 				}
@@ -70,7 +71,8 @@ func TestARunThatWaitsHearsWhatIsSaidToIt(t *testing.T) {
 			}
 			f.wants(run, event.StatusSuccess)
 			talk := talkOf(t, f.store)
-			if d := cmp.Diff([]string{"human: split wait", "ai: ", "tool: spoken to", "human: a word"}, talk[:min(4, len(talk))]); d != "" {
+			if d := cmp.Diff([]string{"human: split wait", "ai: ", "tool: spoken to", "human: a word"},
+				talk[:min(4, len(talk))]); d != "" {
 				t.Error(d)
 			}
 			if r := f.ended(child); r.Status != event.StatusInterrupted || r.StopReason != store.Cancelled {
@@ -104,7 +106,8 @@ func TestAChildIsSpokenToByItsThread(t *testing.T) {
 	}
 	close(f.free)
 	f.wants(run, event.StatusSuccess)
-	if s = f.ended(s.ID); s.Error != store.Unread && s.StopReason != store.Taken { // it was in its last call of the model
+	// it was in its last call of the model
+	if s = f.ended(s.ID); s.Error != store.Unread && s.StopReason != store.Taken {
 		t.Errorf("%+v", s)
 	}
 }
@@ -125,7 +128,8 @@ func TestNothingGoesOnBesideARunAtItsEnd(t *testing.T) {
 	if below.Go(func(context.Context) { waits <- "it was done" }) {
 		t.Error("something was begun")
 	}
-	if _, err := below.Find(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "nobody") {
+	if _, err := below.Find(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) ||
+		!strings.Contains(err.Error(), "nobody") {
 		t.Error(err)
 	}
 }

@@ -37,7 +37,8 @@ func (m *Manager) endedWaiting(ctx context.Context, run store.Run, now time.Time
 		return
 	}
 	req, _ := RequestOf(run)
-	m.ended(ctx, Job{Run: run, Request: req}, End{Run: event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason}})
+	m.ended(ctx, Job{Run: run, Request: req},
+		End{Run: event.Run{Status: run.Status, Error: run.Error, StopReason: run.StopReason}})
 }
 
 // endedBy tells of the runs of a thread that waited, and were ended by the admission of another one at the time now.

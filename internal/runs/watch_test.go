@@ -41,7 +41,8 @@ func (s *spectator) Begun(ctx context.Context, job runs.Job) context.Context {
 func (s *spectator) Ended(ctx context.Context, job runs.Job, end runs.End) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told = append(s.told, strings.TrimSpace(fmt.Sprintf("%s ends as %s after %v: %s %s", job.Request.RequestID, end.Status, ctx.Value(seatKey{}), end.StopReason, end.Error)))
+	s.told = append(s.told, strings.TrimSpace(fmt.Sprintf("%s ends as %s after %v: %s %s", job.Request.RequestID,
+		end.Status, ctx.Value(seatKey{}), end.StopReason, end.Error)))
 }
 
 func (s *spectator) tells(t *testing.T, want ...string) {
@@ -94,8 +95,10 @@ func TestWhoWatches(t *testing.T) {
 		w.wants(last, event.StatusSuccess)
 		synctest.Wait()
 		s.tells(t, "six begins, attempt 1", "seven ends as error after <nil>: cancelled Rolled back by user",
-			"six ends as error after six: cancelled Rolled back by user", "eight begins, attempt 1", "eight ends as success after eight:")
-		want := runs.Stats{Ended: map[string]int64{event.StatusSuccess: 3, event.StatusInterrupted: 3, event.StatusError: 2}}
+			"six ends as error after six: cancelled Rolled back by user", "eight begins, attempt 1",
+			"eight ends as success after eight:")
+		want := runs.Stats{Ended: map[string]int64{event.StatusSuccess: 3, event.StatusInterrupted: 3,
+			event.StatusError: 2}}
 		if d := cmp.Diff(want, m.Stats()); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
@@ -133,14 +136,16 @@ func TestARequestThatCannotBeRead(t *testing.T) {
 	m := w.process("a", func(c *runs.Config) { c.Watch = s })
 	now := time.Now()
 	run, err := w.store.For(user()).Admit(t.Context(), store.Admission{
-		Run:    store.Run{ID: "run", ThreadID: "thread", UserID: "user", Owner: "a", Request: json.RawMessage(`["a list"]`), CreatedAt: now, UpdatedAt: now},
+		Run: store.Run{ID: "run", ThreadID: "thread", UserID: "user", Owner: "a",
+			Request: json.RawMessage(`["a list"]`), CreatedAt: now, UpdatedAt: now},
 		Thread: store.Thread{ID: "thread", UserID: "user", CreatedAt: now, UpdatedAt: now},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.down.Store("CommitAll")
-	if _, err := m.Execute(t.Context(), run, nil); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "decode request of run run") {
+	if _, err := m.Execute(t.Context(), run, nil); !errors.Is(err, errBroken) ||
+		!strings.Contains(err.Error(), "decode request of run run") {
 		t.Errorf("error %v", err)
 	}
 	s.tells(t)
@@ -149,10 +154,12 @@ func TestARequestThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := m.Resume(t.Context(), run, nil)
-	if err != nil || out.Run.Status != event.StatusError || !strings.Contains(out.Run.Error, "decode request of run run") {
+	if err != nil || out.Run.Status != event.StatusError ||
+		!strings.Contains(out.Run.Error, "decode request of run run") {
 		t.Errorf("run %+v, %v", out.Run, err)
 	}
-	if len(s.told) != 1 || !strings.HasPrefix(s.told[0], " ends as error") && !strings.HasPrefix(s.told[0], "ends as error") {
+	if len(s.told) != 1 || !strings.HasPrefix(s.told[0], " ends as error") &&
+		!strings.HasPrefix(s.told[0], "ends as error") {
 		t.Errorf("told: %q", s.told)
 	}
 }
@@ -182,7 +189,8 @@ func TestEveryAudienceSeesAllEvents(t *testing.T) {
 	})
 	out, err := m.For(user()).Run(t.Context(), ordered("answer"), func(event.Event) { mine++ })
 	if err != nil || mine == 0 || f.shown != mine || all != mine || f.closed != 1 {
-		t.Errorf("%d events, %d in the feed, which was closed %d times, %d of all runs, %v", mine, f.shown, f.closed, all, err)
+		t.Errorf("%d events, %d in the feed, which was closed %d times, %d of all runs, %v", mine, f.shown, f.closed,
+			all, err)
 	}
 	if err := m.Fail(t.Context(), out.Run, errors.New("late")); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a run at its end fails with %v", err)
@@ -209,7 +217,8 @@ func TestTheTitleOfANewThread(t *testing.T) {
 		input []message.Message
 		want  string
 	}{
-		{[]message.Message{say(message.System, "be nice"), hidden, say(message.Human, " \n "), say(message.Human, " draw\n a  deer "), say(message.Human, "now")}, "draw a deer"},
+		{[]message.Message{say(message.System, "be nice"), hidden, say(message.Human, " \n "),
+			say(message.Human, " draw\n a  deer "), say(message.Human, "now")}, "draw a deer"},
 		{[]message.Message{say(message.AI, "hello"), hidden}, ""},
 		{nil, ""},
 		{[]message.Message{say(message.Human, strings.Repeat("x", 60))}, strings.Repeat("x", 60)},

@@ -22,17 +22,19 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 )
 
-// TestAWebhookIsCalledFiveTimesAtMost: with growing waits, until it answers or is given up; then neither this process nor the
-// next one calls again.
+// TestAWebhookIsCalledFiveTimesAtMost: with growing waits, until it answers or is given up; then neither this process
+// nor the next one calls again.
 func TestAWebhookIsCalledFiveTimesAtMost(t *testing.T) {
 	for name, tt := range map[string]struct {
 		failures int
 		want     []time.Duration // between the calls
 	}{
-		"it answers":           {0, nil},
-		"it answers at last":   {2, []time.Duration{2 * time.Second, 4 * time.Second}},
-		"it answers the fifth": {4, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}},
-		"it is dead":           {1000, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}},
+		"it answers":         {0, nil},
+		"it answers at last": {2, []time.Duration{2 * time.Second, 4 * time.Second}},
+		"it answers the fifth": {4, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second,
+			16 * time.Second}},
+		"it is dead": {1000, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second,
+			16 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,8 +69,8 @@ func TestAWebhookIsCalledFiveTimesAtMost(t *testing.T) {
 	}
 }
 
-// TestWebhooksAreCalledSideBySide, eight at a time, and none of them for longer than it may take; when the process stops it
-// waits for none, and the next one calls those that were not heard.
+// TestWebhooksAreCalledSideBySide, eight at a time, and none of them for longer than it may take; when the process
+// stops it waits for none, and the next one calls those that were not heard.
 func TestWebhooksAreCalledSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t)
@@ -120,15 +122,19 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 		want    []string // each in one line of the log
 		deleted int
 	}{
-		"a webhook":             {request: runs.Request{Webhook: "http://hook"}, wait: 2 * time.Second},
-		"a webhook that fails":  {request: runs.Request{Webhook: "http://hook"}, notify: broken, wait: time.Minute, want: []string{"tried again", "tried again", "tried again", "tried again", "given up"}},
-		"a webhook of a backup": {request: runs.Request{OnCompletion: runs.DeleteThread, WebhookDropped: true}, wait: 8 * time.Second, want: []string{"backups leave webhooks out"}, deleted: 1},
-		"a removal":             {request: runs.Request{OnCompletion: runs.DeleteThread}, wait: 8 * time.Second, deleted: 1},
+		"a webhook": {request: runs.Request{Webhook: "http://hook"}, wait: 2 * time.Second},
+		"a webhook that fails": {request: runs.Request{Webhook: "http://hook"}, notify: broken, wait: time.Minute,
+			want: []string{"tried again", "tried again", "tried again", "tried again", "given up"}},
+		"a webhook of a backup": {request: runs.Request{OnCompletion: runs.DeleteThread, WebhookDropped: true},
+			wait: 8 * time.Second, want: []string{"backups leave webhooks out"}, deleted: 1},
+		"a removal": {request: runs.Request{OnCompletion: runs.DeleteThread}, wait: 8 * time.Second,
+			deleted: 1},
 		"a removal that fails": {
 			request: runs.Request{OnCompletion: runs.DeleteThread}, delete: broken, wait: time.Minute,
 			want: slices.Repeat([]string{"was not deleted"}, 5), deleted: 5,
 		},
-		"one that was made": {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: store.ErrNotFound, wait: time.Minute, deleted: 1},
+		"one that was made": {request: runs.Request{OnCompletion: runs.DeleteThread}, delete: store.ErrNotFound,
+			wait: time.Minute, deleted: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -147,7 +153,8 @@ func TestWhatFollowsAnEnd(t *testing.T) {
 				})
 				defer stop()
 				req := ordered("answer")
-				req.Webhook, req.OnCompletion, req.WebhookDropped = c.request.Webhook, c.request.OnCompletion, c.request.WebhookDropped
+				req.Webhook, req.OnCompletion, req.WebhookDropped = c.request.Webhook, c.request.OnCompletion,
+					c.request.WebhookDropped
 				w.wants(w.submit(m, req), event.StatusSuccess)
 				time.Sleep(c.wait)
 				synctest.Wait()
@@ -222,8 +229,8 @@ func (w *ward) jobs(kind string) (n int) {
 	return n
 }
 
-// TestEveryEndHasItsWebhook, once: success, failure, a question, a cancellation while it waited, while it ran and while it waited
-// for a person, a rollback, a build that fails, and a run that recovery gives up.
+// TestEveryEndHasItsWebhook, once: success, failure, a question, a cancellation while it waited, while it ran and while
+// it waited for a person, a rollback, a build that fails, and a run that recovery gives up.
 func TestEveryEndHasItsWebhook(t *testing.T) {
 	hook := func(text string) runs.Request {
 		req := ordered(text)
@@ -294,7 +301,10 @@ func TestEveryEndHasItsWebhook(t *testing.T) {
 				w := newWard(t)
 				var called []string
 				m, stop := w.served("a", func(c *runs.Config) {
-					c.Notify = func(_ context.Context, run store.Run) error { called = append(called, run.ID); return nil }
+					c.Notify = func(_ context.Context, run store.Run) error {
+						called = append(called, run.ID)
+						return nil
+					}
 					build := c.Build
 					c.Build = func(ctx context.Context, j runs.Job) (runs.Built, error) {
 						b, err := build(ctx, j)

@@ -56,8 +56,8 @@ type Secrets struct {
 	key []byte // nil until there is one
 }
 
-// Open finds the key: value, as the environment has it, else the file in the folder. That there is none is no error: the
-// first value to be sealed makes it.
+// Open finds the key: value, as the environment has it, else the file in the folder. That there is none is no error:
+// the first value to be sealed makes it.
 func Open(dir, value string) (*Secrets, error) {
 	s := &Secrets{}
 	var err error
@@ -81,7 +81,8 @@ func (s *Secrets) read() error {
 		return fmt.Errorf("read the key of sealed values: %w", err)
 	}
 	if s.key, err = parse(strings.TrimSpace(string(raw))); err != nil {
-		return fmt.Errorf("%s: %w; put back the file as it was, or remove it: what was sealed with it, such as URLs of "+
+		return fmt.Errorf("%s: %w; put back the file as it was, or remove it: what was sealed with it, such as URLs "+
+			"of "+
 			"webhooks that were not called yet and keys of models, is lost then", s.path, err)
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 // SignatureSize is how long a signature is, in bytes.
 const SignatureSize = 16
 
-// Sign makes a signature of a text for a purpose, by which this installation knows what it has handed out. The first one ever
-// makes the key.
+// Sign makes a signature of a text for a purpose, by which this installation knows what it has handed out. The first
+// one ever makes the key.
 func (s *Secrets) Sign(purpose string, text []byte) ([]byte, error) {
 	return s.sign(purpose, text, true)
 }

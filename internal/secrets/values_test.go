@@ -13,16 +13,17 @@ import (
 
 func TestNamesOfSecrets(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"A", "_x", "GITHUB_TOKEN", "OPENAI_API_KEY", "GIT_TOKEN", "PATHS", "DB_PATH", strings.Repeat("a", 64)} {
+	for _, name := range []string{"A", "_x", "GITHUB_TOKEN", "OPENAI_API_KEY", "GIT_TOKEN", "PATHS", "DB_PATH",
+		strings.Repeat("a", 64)} {
 		if err := secrets.CheckName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{
 		"", "1A", "A-B", "A B", "A=B", "É", "A\n", "BASH_FUNC_ls%%", strings.Repeat("a", 65),
-		"PATH", "path", "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "IFS", "PS4", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT",
-		"GIT_SSH_COMMAND", "GIT_CONFIG_KEY_0", "http_proxy", "HOME", "GLIBC_TUNABLES", "GCONV_PATH", "SSLKEYLOGFILE", "SHELLOPTS", "EDITOR", "_",
-		"JAVA_TOOL_OPTIONS", "PUDU_SECRETS_KEY",
+		"PATH", "path", "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "IFS", "PS4", "PYTHONPATH", "PYTHONSTARTUP",
+		"NODE_OPTIONS", "PERL5OPT", "GIT_SSH_COMMAND", "GIT_CONFIG_KEY_0", "http_proxy", "HOME", "GLIBC_TUNABLES",
+		"GCONV_PATH", "SSLKEYLOGFILE", "SHELLOPTS", "EDITOR", "_", "JAVA_TOOL_OPTIONS", "PUDU_SECRETS_KEY",
 	} {
 		if err := secrets.CheckName(name); err == nil {
 			t.Errorf("%q is taken", name)
@@ -51,7 +52,8 @@ func TestCheckTellsNoValue(t *testing.T) {
 		"change how programs work":    {"LD_PRELOAD": "hush"},
 	} {
 		err := v.Check()
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "hush")) {
 			t.Errorf("want %q: %v", want, err)
 		}
 	}
@@ -69,8 +71,10 @@ func TestValuesPrintAsNames(t *testing.T) {
 		slog.New(h).Info("x", "secrets", v, "within", within, "pointer", &v)
 	}
 	raw, err := json.Marshal(within)
-	text := fmt.Sprint(v, within, &within) + fmt.Sprintf("%v %+v %#v %s %q %x %d %T", v, within, v, v, v, v, v, v) + log.String() + string(raw)
-	if strings.Contains(text, "hush") || strings.Contains(text, "68757368") || !strings.Contains(text, "KEY") || err == nil {
+	text := fmt.Sprint(v, within, &within) + fmt.Sprintf("%v %+v %#v %s %q %x %d %T", v, within, v, v, v, v, v, v) +
+		log.String() + string(raw)
+	if strings.Contains(text, "hush") || strings.Contains(text, "68757368") || !strings.Contains(text, "KEY") ||
+		err == nil {
 		t.Errorf("%s, %v", text, err)
 	}
 }

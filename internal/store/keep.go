@@ -25,22 +25,22 @@ import (
 // The other members are the columns of the database, all of them but the numbers of log rows. Times are RFC 3339 with
 // six digits behind the second. JSON stands as it is stored, byte for byte, if it is an object or a list of one line;
 // anything else is a string in base64. A dump holds what was said and done on the threads, private state included; the
-// keys of models and other secrets of the configuration are not in the store and so not in a dump. A dump of one thread has
-// of features' tables only what is the thread's. Settings, which are about one installation, are in none. Dumps of versions 1
-// to 3 are numbered by themselves, and can be loaded too.
+// keys of models and other secrets of the configuration are not in the store and so not in a dump. A dump of one thread
+// has of features' tables only what is the thread's. Settings, which are about one installation, are in none. Dumps of
+// versions 1 to 3 are numbered by themselves, and can be loaded too.
 type Keeper interface {
 	// Dump writes everything as it is at one moment; writers go on meanwhile. One record at a time is in memory.
 	Dump(ctx context.Context, w io.Writer) (Holding, error)
-	// Load reads a dump of any database into this one, which must be empty ([ErrConflict]), all of it or nothing. last is
-	// called when everything was read and is right, and its error undoes the load; nil is allowed.
+	// Load reads a dump of any database into this one, which must be empty ([ErrConflict]), all of it or nothing. last
+	// is called when everything was read and is right, and its error undoes the load; nil is allowed.
 	Load(ctx context.Context, r io.Reader, last func() error) (Holding, error)
 	// Verify reads everything and reports what is wrong. Its error means that it could not go on looking.
 	Verify(ctx context.Context, schema state.Schema, v Visitor) error
-	// Collect drops what is older than the retention, as r says. What it drops no checkpoint needs: each loads as before.
-	// It may be stopped at any moment and called again.
+	// Collect drops what is older than the retention, as r says. What it drops no checkpoint needs: each loads as
+	// before. It may be stopped at any moment and called again.
 	Collect(ctx context.Context, r Retention) (Collected, error)
-	// DeleteUser removes every row of a user, those of his runs too: who still works on one is fenced off. What somebody
-	// writes for him meanwhile may stay; it may be called again.
+	// DeleteUser removes every row of a user, those of his runs too: who still works on one is fenced off. What
+	// somebody writes for him meanwhile may stay; it may be called again.
 	DeleteUser(ctx context.Context, u access.User) (Forgotten, error)
 }
 
@@ -75,16 +75,17 @@ type Problem struct {
 
 // Retention says what [Keeper.Collect] drops. The zero value drops nothing.
 type Retention struct {
-	// Chunks is the time before which messages lose the boundaries of the chunks that they were streamed in. Zero keeps them.
+	// Chunks is the time before which messages lose the boundaries of the chunks that they were streamed in. Zero keeps
+	// them.
 	Chunks time.Time
 	// Snapshots is the time before which snapshots are dropped, but for those that a head or a later checkpoint is read
 	// from. Zero keeps them.
 	Snapshots time.Time
-	// Rows is the time at which rows of features are dropped that have outlived their use, as their table's description says.
-	// Zero keeps them.
+	// Rows is the time at which rows of features are dropped that have outlived their use, as their table's description
+	// says. Zero keeps them.
 	Rows time.Time
-	// Shrink gives free room back to the disk where the database does not do so by itself. Writers wait meanwhile, and it
-	// takes as much room again as the database has.
+	// Shrink gives free room back to the disk where the database does not do so by itself. Writers wait meanwhile, and
+	// it takes as much room again as the database has.
 	Shrink bool
 	// DryRun only counts.
 	DryRun bool

@@ -8,8 +8,9 @@ import (
 // ErrTrashed refuses what would change a thread in the bin.
 var ErrTrashed = errors.New("the thread is in the bin; restore it first")
 
-// Marks say where a thread is shown. One without marks is in lists and searches, all others are in none that does not ask for
-// them. SQL of features finds them as threads.marks, with the values below: "t.marks = 0" are the threads that people look through.
+// Marks say where a thread is shown. One without marks is in lists and searches, all others are in none that does not
+// ask for them. SQL of features finds them as threads.marks, with the values below: "t.marks = 0" are the threads that
+// people look through.
 type Marks int
 
 // The marks.
@@ -18,7 +19,8 @@ const (
 	Archived Marks = 1
 	// Temporary: leaves nothing behind, in a search or a memory, and goes by itself some time after its last use.
 	Temporary Marks = 2
-	// Trashed: in the bin, as are the hidden threads on its files. It can be looked at, restored and deleted, nothing else.
+	// Trashed: in the bin, as are the hidden threads on its files. It can be looked at, restored and deleted, nothing
+	// else.
 	Trashed Marks = 4
 	// Doomed: was in the bin when that was emptied. Nothing brings it back; it is gone in a moment.
 	Doomed Marks = 8

@@ -8,8 +8,9 @@ import (
 // patienceKey is the key of a context's patience.
 type patienceKey struct{}
 
-// WithPatience bounds how long what is asked under the context waits for a database that cannot be reached, before it fails with
-// [ErrUnreachable]. 0 is as long as the store does by itself: a run under way has time, a client who asks for a run has none.
+// WithPatience bounds how long what is asked under the context waits for a database that cannot be reached, before it
+// fails with [ErrUnreachable]. 0 is as long as the store does by itself: a run under way has time, a client who asks
+// for a run has none.
 func WithPatience(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, patienceKey{}, d)
 }

@@ -15,16 +15,16 @@ const (
 	Reject Strategy = "reject"
 	// Enqueue lets it wait behind the others.
 	Enqueue Strategy = "enqueue"
-	// Interrupt and Rollback let it wait, and stop the others: those that wait end at once, the running one is asked for
-	// [StopInterrupt] or [StopRollback].
+	// Interrupt and Rollback let it wait, and stop the others: those that wait end at once, the running one is asked
+	// for [StopInterrupt] or [StopRollback].
 	Interrupt Strategy = "interrupt"
 	Rollback  Strategy = "rollback"
 )
 
-// Steer is the strategy that says the message to the run that is active, or has stopped to ask: that run, or the one that answers,
-// takes it before its next call of the model. See [Run].Steers. A run that ends without makes it the next run of the thread, before
-// those that wait; one that asks at its end keeps it for the run that answers. [Interrupt] and [Rollback] let it wait for their own
-// run.
+// Steer is the strategy that says the message to the run that is active, or has stopped to ask: that run, or the one
+// that answers, takes it before its next call of the model. See [Run].Steers. A run that ends without makes it the next
+// run of the thread, before those that wait; one that asks at its end keeps it for the run that answers. [Interrupt]
+// and [Rollback] let it wait for their own run.
 const Steer Strategy = "steer"
 
 // Bounds of what waits to be said to the runs of a thread: how many messages, and the bytes of the request with one.
@@ -33,8 +33,8 @@ const (
 	MaxSteer  = 256 << 10
 )
 
-// Taken is the stop reason of a steer that a run has taken, and Unread the error of one that a run below another has not taken before
-// its end.
+// Taken is the stop reason of a steer that a run has taken, and Unread the error of one that a run below another has
+// not taken before its end.
 const (
 	Taken  = "taken"
 	Unread = "the task came to its end before it read this"

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// dialers are the packages that may connect to somewhere by themselves, each with its reason. Everything else uses a client
-// of internal/outgoing, which checks the address.
+// dialers are the packages that may connect to somewhere by themselves, each with its reason. Everything else uses a
+// client of internal/outgoing, which checks the address.
 func dialers() map[string]string {
 	return map[string]string{
 		"internal/outgoing":    "it is the guarded client",
@@ -45,7 +45,8 @@ func TestNobodyElseDials(t *testing.T) {
 			return err
 		}
 		name := strings.TrimPrefix(filepath.ToSlash(file), root+"/")
-		if e.IsDir() && slices.Contains([]string{"bin", "cmd", "docs", "examples", "test", "testdata", "web", "internal/testkit", ".git", ".cache"}, name) {
+		if e.IsDir() && slices.Contains([]string{"bin", "cmd", "docs", "examples", "test", "testdata", "web",
+			"internal/testkit", ".git", ".cache"}, name) {
 			return fs.SkipDir
 		}
 		if e.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
@@ -121,7 +122,8 @@ func f(c *web.Client) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"p.go:5:12: net.Dial", "p.go:6:6: web.DefaultClient", "p.go:7:7: web.Client", "p.go:8:8: net.Dialer"}
+	want := []string{"p.go:5:12: net.Dial", "p.go:6:6: web.DefaultClient", "p.go:7:7: web.Client",
+		"p.go:8:8: net.Dialer"}
 	if got := dialsIn(set, f); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// systemCallers are the files that may ask a store for its System, which looks at no user. Whoever acts for somebody who asks
-// takes store.Store.For instead.
+// systemCallers are the files that may ask a store for its System, which looks at no user. Whoever acts for somebody
+// who asks takes store.Store.For instead.
 func systemCallers() []string {
 	return []string{
 		"cmd/pudu-bench/goals/commit.go", // a benchmark commits by itself
@@ -55,7 +55,8 @@ func TestWhoIsTheSystem(t *testing.T) {
 	if diff := cmp.Diff(systemCallers(), found); diff != "" {
 		t.Errorf("who may call System (-) and who does (+): %s", diff)
 	}
-	if !callsSystem(t, "x.go", "package x\n\nvar _ = st.System().Run\n") || callsSystem(t, "x.go", "package x\n\nfunc (s) System() int { return 0 }\n") {
+	if !callsSystem(t, "x.go", "package x\n\nvar _ = st.System().Run\n") ||
+		callsSystem(t, "x.go", "package x\n\nfunc (s) System() int { return 0 }\n") {
 		t.Error("calls of System are not found, or others are")
 	}
 }

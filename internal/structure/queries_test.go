@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestStatementsNameTheUser: each statement of a feature that a user's request leads to is about that user, whose id is $1.
+// TestStatementsNameTheUser: each statement of a feature that a user's request leads to is about that user, whose id is
+// $1.
 func TestStatementsNameTheUser(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "internal/feature/*/queries/*.sql"))
 	if err != nil || len(files) < 10 {
@@ -53,7 +54,8 @@ var (
 	brackets = regexp.MustCompile(`\([^()]*\)`)
 )
 
-// namesUser reports whether a statement is about the rows of the user in $1: the condition begins with him, and has no OR beside it.
+// namesUser reports whether a statement is about the rows of the user in $1: the condition begins with him, and has no
+// OR beside it.
 func namesUser(text string) bool {
 	text = strings.Join(strings.Fields(sqlComment.ReplaceAllString(text, "")), " ")
 	if strings.HasPrefix(text, "INSERT ") && !inserts.MatchString(text) && !ofThread.MatchString(text) {

@@ -33,8 +33,8 @@ const (
 )
 
 // levels lists every package from the ground up. A package imports only packages of levels that stand before its own:
-// never one above, never a neighbour. "*" stands for one path element; "." is the root package. A package belongs to the
-// first level that names it.
+// never one above, never a neighbour. "*" stands for one path element; "." is the root package. A package belongs to
+// the first level that names it.
 func levels() []level {
 	return []level{
 		{"helpers", []string{"internal/lib/*", "examples", "web"}},
@@ -51,8 +51,8 @@ func levels() []level {
 			"internal/feature/compaction", "internal/feature/toolmeta",
 		}},
 		{"suites and what several features share", []string{
-			"model/*test", "sandbox/*test", "internal/*/*test", "internal/model/*", "internal/model/*/*test", "internal/feature/*",
-			"internal/buses/memory",
+			"model/*test", "sandbox/*test", "internal/*/*test", "internal/model/*", "internal/model/*/*test",
+			"internal/feature/*", "internal/buses/memory",
 		}},
 		{"the list of features", []string{"internal/feature"}},
 		{"engine", []string{"agent"}},
@@ -134,7 +134,8 @@ func importComplaints(pkgs []pkg) (out []string) {
 		}
 		for _, i := range p.Imports {
 			if below := levelOf(short(i)); own(i) && below >= at {
-				out = append(out, fmt.Sprintf("%s (%s) must not import %s (%s)", p.name(), levels()[at].name, short(i), levels()[below].name))
+				out = append(out, fmt.Sprintf("%s (%s) must not import %s (%s)", p.name(), levels()[at].name, short(i),
+					levels()[below].name))
 			}
 		}
 	}
@@ -148,7 +149,8 @@ func TestWhatDecidesReadsNoMemory(t *testing.T) {
 		byPath[p.ImportPath] = p
 	}
 	for _, from := range []string{
-		"internal/access", "internal/feature/approval", "internal/feature/guardrail", "internal/middleware/guardrail", "internal/middleware/sandboxaudit",
+		"internal/access", "internal/feature/approval", "internal/feature/guardrail", "internal/middleware/guardrail",
+		"internal/middleware/sandboxaudit",
 	} {
 		queue := []string{module + "/" + from}
 		if len(byPath[queue[0]].GoFiles) == 0 {
@@ -191,7 +193,8 @@ func dependencyComplaints(pkgs []pkg) (out []string) {
 				case own(i) && !seen[i]:
 					queue = append(queue, i)
 				case !own(i) && strings.Contains(domain, "."):
-					out = append(out, fmt.Sprintf("%s must use the standard library alone, but %s imports %s", name, short(queue[0]), i))
+					out = append(out, fmt.Sprintf("%s must use the standard library alone, but %s imports %s", name,
+						short(queue[0]), i))
 				}
 				seen[i] = true
 			}
@@ -270,7 +273,9 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && e.Name() != ".." && (strings.HasPrefix(e.Name(), ".") || slices.Contains([]string{"bin", "testdata", "node_modules"}, e.Name())) {
+		if e.IsDir() && e.Name() != ".." &&
+			(strings.HasPrefix(e.Name(), ".") || slices.Contains([]string{"bin", "testdata", "node_modules"},
+				e.Name())) {
 			return fs.SkipDir
 		}
 		if e.IsDir() || filepath.Ext(file) != ".go" {
@@ -303,7 +308,8 @@ func fileComplaints(file string, src any) (out []string, err error) {
 	}
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-			out = append(out, fmt.Sprintf("%s: no init functions: let the assembly call what must happen", fset.Position(fn.Pos())))
+			out = append(out, fmt.Sprintf("%s: no init functions: let the assembly call what must happen",
+				fset.Position(fn.Pos())))
 		}
 	}
 	out = append(out, skipComplaints(fset, f)...)
@@ -332,8 +338,10 @@ func skipComplaints(fset *token.FileSet, f *ast.File) (out []string) {
 			return true
 		}
 		of, ok := fn.X.(*ast.Ident)
-		if ok && slices.Contains([]string{"t", "tb", "b", "f"}, of.Name) && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, fn.Sel.Name) {
-			out = append(out, fmt.Sprintf("%s: no test is skipped in silence: use machinetest.Cannot", fset.Position(call.Pos())))
+		if ok && slices.Contains([]string{"t", "tb", "b", "f"}, of.Name) &&
+			slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, fn.Sel.Name) {
+			out = append(out, fmt.Sprintf("%s: no test is skipped in silence: use machinetest.Cannot",
+				fset.Position(call.Pos())))
 		}
 		return true
 	})
@@ -390,7 +398,8 @@ func TestTheRulesFindBreaches(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	src := "package x\n\n// TO" + "DO: later\nfunc init() {}\nfunc y(t *testing.T) { t.Skip() }\n" + strings.Repeat("\n", maxLines)
+	src := "package x\n\n// TO" + "DO: later\nfunc init() {}\nfunc y(t *testing.T) { t.Skip() }\n" +
+		strings.Repeat("\n", maxLines)
 	complaints, err := fileComplaints("x.go", src)
 	if err != nil || len(complaints) != 4 {
 		t.Errorf("%v %v", complaints, err)
@@ -404,7 +413,8 @@ func TestOnePlaceJoinsPathsOfUsers(t *testing.T) {
 			continue
 		}
 		for _, name := range p.GoFiles {
-			complaints, err := pathComplaints(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(p.name(), ".")), name), nil)
+			complaints, err := pathComplaints(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(p.name(), ".")),
+				name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -415,8 +425,8 @@ func TestOnePlaceJoinsPathsOfUsers(t *testing.T) {
 	}
 }
 
-// pathComplaints finds texts with the names of users' folders: "users/..." and ".../user-data/..." wherever they stand, unless as
-// the path that a sandbox shows, and the names alone where paths are joined.
+// pathComplaints finds texts with the names of users' folders: "users/..." and ".../user-data/..." wherever they stand,
+// unless as the path that a sandbox shows, and the names alone where paths are joined.
 func pathComplaints(file string, src any) (out []string, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
@@ -437,8 +447,10 @@ func pathComplaints(file string, src any) (out []string, err error) {
 			}
 		}
 		for _, e := range texts {
-			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING && bad.MatchString(strings.Trim(lit.Value, "\"`")) {
-				out = append(out, fmt.Sprintf("%s: %s: ask internal/userdata where a user's things lie", fset.Position(lit.Pos()), lit.Value))
+			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING &&
+				bad.MatchString(strings.Trim(lit.Value, "\"`")) {
+				out = append(out, fmt.Sprintf("%s: %s: ask internal/userdata where a user's things lie",
+					fset.Position(lit.Pos()), lit.Value))
 			}
 		}
 		return true
@@ -448,8 +460,9 @@ func pathComplaints(file string, src any) (out []string, err error) {
 
 func TestPathsOfUsersAreFound(t *testing.T) {
 	for text, want := range map[string]int{
-		`filepath.Join(dir, "users", user)`: 1, `path.Join(folder, "threads", id)`: 1, `name + "/user-data/workspace"`: 1, `path.Join(x, "user-data")`: 1,
-		`dir + "/" + "users/default"`: 1, `"/mnt/user-data/outputs"`: 0, `"/threads/" + id`: 0, `"FROM users"`: 0, `set["threads"]`: 0,
+		`filepath.Join(dir, "users", user)`: 1, `path.Join(folder, "threads", id)`: 1,
+		`name + "/user-data/workspace"`: 1, `path.Join(x, "user-data")`: 1, `dir + "/" + "users/default"`: 1,
+		`"/mnt/user-data/outputs"`: 0, `"/threads/" + id`: 0, `"FROM users"`: 0, `set["threads"]`: 0,
 	} {
 		out, err := pathComplaints("a.go", "package a\nvar _ = "+text)
 		if err != nil || len(out) != want {

@@ -46,8 +46,8 @@ func (s Shared) Parts() []string { return []string{s.name, path.Join(s.name, con
 
 func (s Shared) host() string { return filepath.Join(s.dir, filepath.FromSlash(s.name), content) }
 
-// Mount shows the files to a thread, which cannot change them. Where no file was put there yet it is made if create says so,
-// else there is none.
+// Mount shows the files to a thread, which cannot change them. Where no file was put there yet it is made if create
+// says so, else there is none.
 func (s Shared) Mount(create bool) (list []sandbox.Mount, err error) {
 	if create {
 		err = os.MkdirAll(s.host(), 0o755) //nolint:gosec // the sandbox of root runs as another user, who must get there

@@ -11,7 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// skillsView holds, for each user, a copy of the skills that are switched on, made anew from the database: no backup has it.
+// skillsView holds, for each user, a copy of the skills that are switched on, made anew from the database: no backup
+// has it.
 const (
 	skillsView = "skills_view"
 	shown      = "shown"
@@ -20,8 +21,8 @@ const (
 // SkillsPath is where a thread sees the skills of its user.
 const SkillsPath = "/mnt/skills"
 
-// Skills opens the folder with the copies of the user's skills, which is made if need be. What lies in its folder [Shown] is what
-// threads see.
+// Skills opens the folder with the copies of the user's skills, which is made if need be. What lies in its folder
+// [Shown] is what threads see.
 func (u User) Skills() (*os.Root, error) {
 	dir, err := u.skills()
 	if err != nil {

@@ -82,12 +82,12 @@ func (f Folder) Open(readOnly bool) (*sandbox.Files, error) {
 	return files, nil
 }
 
-// Remove removes the folder. It loses its name first, in one step, so that nothing takes what is left of it for the thread's;
-// where that is cut off, [Disk.Threads] has the rest. That it is not there is no error.
+// Remove removes the folder. It loses its name first, in one step, so that nothing takes what is left of it for the
+// thread's; where that is cut off, [Disk.Threads] has the rest. That it is not there is no error.
 func (f Folder) Remove() error { return errors.Join(remove(f.dir, f.name), f.Stay()) }
 
-// Going notes that the folder goes if the thread's rows do, so that a process that is killed between the two leaves no files to a
-// thread that gets the id again: [Disk.Going] has them. Remove takes the note away, and so does Stay.
+// Going notes that the folder goes if the thread's rows do, so that a process that is killed between the two leaves no
+// files to a thread that gets the id again: [Disk.Going] has them. Remove takes the note away, and so does Stay.
 func (f Folder) Going() error {
 	dir := filepath.Join(f.dir, filepath.FromSlash(f.name))
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {

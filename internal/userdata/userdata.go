@@ -1,5 +1,5 @@
-// Package userdata knows where a user's things lie on disk. It is the one place that joins such a path; everything that opens,
-// counts, backs up or removes files of users asks it. Below the data folder there are
+// Package userdata knows where a user's things lie on disk. It is the one place that joins such a path; everything that
+// opens, counts, backs up or removes files of users asks it. Below the data folder there are
 //
 //	users/USER/agents/NAME/                 the user's own agents
 //	users/USER/threads/THREAD/user-data/    workspace, uploads and outputs of a thread, which its sandbox shows
@@ -122,8 +122,8 @@ func (d Disk) Threads() (list []Folder, err error) {
 	return list, err
 }
 
-// Going are the folders that were to go with their threads' rows when a process was killed, and of those that go now; see
-// [Folder.Going].
+// Going are the folders that were to go with their threads' rows when a process was killed, and of those that go now;
+// see [Folder.Going].
 func (d Disk) Going() (list []Folder, err error) {
 	err = d.eachUser(func(root *os.Root, user string) error {
 		entries, err := entriesOf(root, path.Join(user, threads))
@@ -187,11 +187,12 @@ func entriesOf(root *os.Root, folder string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// Removed reports whether a path below the data folder is what is left of a thread, or of a folder of threads, that is being
-// removed.
+// Removed reports whether a path below the data folder is what is left of a thread, or of a folder of threads, that is
+// being removed.
 func Removed(name string) bool {
 	parts := strings.Split(name, "/")
-	return len(parts) == 4 && parts[0] == Root && (parts[2] == threads || parts[2] == shared) && strings.HasPrefix(parts[3], removed)
+	return len(parts) == 4 && parts[0] == Root && (parts[2] == threads || parts[2] == shared) &&
+		strings.HasPrefix(parts[3], removed)
 }
 
 // MountOf returns the folder of a thread's sandbox that something lies in, both as paths below the data folder.
@@ -205,8 +206,8 @@ func MountOf(name string) (folder string, ok bool) {
 }
 
 const (
-	// maxThreadID is the longest thread id, and maxUserID the longest user id that is a folder's name as it is: file systems
-	// end at 255 bytes.
+	// maxThreadID is the longest thread id, and maxUserID the longest user id that is a folder's name as it is: file
+	// systems end at 255 bytes.
 	maxThreadID = 64
 	maxUserID   = 128
 )
@@ -225,9 +226,9 @@ func CheckThreadID(name string) error {
 // hashed matches what folderOf makes of an id that is no folder's name.
 var hashed = regexp.MustCompile(`-[0-9a-f]{16}$`)
 
-// folderOf is the name of a user's folder: the id itself where it is made of letters, digits, "_" and "-", else the id with every
-// other character replaced by "-" and a part of its hash behind. An id that looks like such a name gets a hash too, so that no
-// two users share a folder.
+// folderOf is the name of a user's folder: the id itself where it is made of letters, digits, "_" and "-", else the id
+// with every other character replaced by "-" and a part of its hash behind. An id that looks like such a name gets a
+// hash too, so that no two users share a folder.
 func folderOf(user string) string {
 	if id.IsName(user, maxUserID) && !hashed.MatchString(user) {
 		return user
@@ -241,8 +242,9 @@ func folderOf(user string) string {
 	return name[:min(len(name), maxUserID)] + "-" + hashOf(user)[:16]
 }
 
-// sandboxID names the sandbox of a user's thread. For the default user that is the thread's id, as it was when there was no other:
-// a server of root gives the files of a sandbox to an account that follows from its id, and files that exist keep theirs.
+// sandboxID names the sandbox of a user's thread. For the default user that is the thread's id, as it was when there
+// was no other: a server of root gives the files of a sandbox to an account that follows from its id, and files that
+// exist keep theirs.
 func sandboxID(user access.User, thread string) string {
 	if user == access.Default() && thread[0] != '-' { // with which no id of a sandbox begins
 		return thread

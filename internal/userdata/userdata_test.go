@@ -24,7 +24,8 @@ func place(t *testing.T, dir, user, thread string) Space {
 	return p
 }
 
-// TestWhatLiesOnDiskKeepsItsPlace: folders, and the ids from which the owners of their files follow, are those of old data.
+// TestWhatLiesOnDiskKeepsItsPlace: folders, and the ids from which the owners of their files follow, are those of old
+// data.
 func TestWhatLiesOnDiskKeepsItsPlace(t *testing.T) {
 	p := place(t, "/data", "default", "t-1")
 	want := []sandbox.Mount{
@@ -32,11 +33,13 @@ func TestWhatLiesOnDiskKeepsItsPlace(t *testing.T) {
 		{Host: "/data/users/default/threads/t-1/user-data/uploads", Path: sandbox.Uploads},
 		{Host: "/data/users/default/threads/t-1/user-data/outputs", Path: sandbox.Outputs},
 	}
-	if diff := cmp.Diff(want, p.Mounts()); diff != "" || p.SandboxID() != "t-1" || p.Name() != "users/default/threads/t-1" || p.Thread() != "t-1" {
+	if diff := cmp.Diff(want, p.Mounts()); diff != "" || p.SandboxID() != "t-1" ||
+		p.Name() != "users/default/threads/t-1" || p.Thread() != "t-1" {
 		t.Error(p, p.SandboxID(), diff)
 	}
 	for id, want := range map[string]string{
-		"user_1-A": "users/user_1-A/agents", "a@b.c": "users/a-b-c-d648b243a3e817ea/agents", "..": "users/---5ec1f7e700f37c3d/agents",
+		"user_1-A": "users/user_1-A/agents", "a@b.c": "users/a-b-c-d648b243a3e817ea/agents",
+		"..": "users/---5ec1f7e700f37c3d/agents",
 	} {
 		if got, err := New("/data").User(access.FromRow(id)).Agents(); got != want || err != nil {
 			t.Errorf("agents of %q: %s %v", id, got, err)
@@ -66,12 +69,14 @@ func TestNobodyAndBadThreadsHaveNoPlace(t *testing.T) {
 	}
 }
 
-// TestHostile11UsersThatLookAlike is item 11 of the list of hostile inputs: users whose ids become the same once the characters are
-// gone that no folder has, or that are called as another's folder is, have folders and sandboxes of their own.
+// TestHostile11UsersThatLookAlike is item 11 of the list of hostile inputs: users whose ids become the same once the
+// characters are gone that no folder has, or that are called as another's folder is, have folders and sandboxes of
+// their own.
 func TestHostile11UsersThatLookAlike(t *testing.T) {
 	ids := []string{
-		"a@b.c", "a/b/c", "a b c", "a-b-c", "a.b.c", "a\\b\\c", "a\x00b\x00c", "A@b.c", "a@B.C", "a-b-c-d648b243a3e817ea", "..", "...", "--", "../..", "-----",
-		"\u00e5", "a\u030a", "\xff", "\xfe", strings.Repeat("u", 300), strings.Repeat("u", 301),
+		"a@b.c", "a/b/c", "a b c", "a-b-c", "a.b.c", "a\\b\\c", "a\x00b\x00c", "A@b.c", "a@B.C",
+		"a-b-c-d648b243a3e817ea", "..", "...", "--", "../..", "-----", "\u00e5", "a\u030a", "\xff", "\xfe",
+		strings.Repeat("u", 300), strings.Repeat("u", 301),
 	}
 	folders, boxes := map[string]string{}, map[string]string{}
 	for _, id := range ids {
@@ -107,8 +112,10 @@ func FuzzPlaces(f *testing.F) {
 		if errA != nil || errB != nil {
 			return
 		}
-		if same := userA == userB && threadA == threadB; (a.Name() == b.Name()) != same || (a.SandboxID() == b.SandboxID()) != same {
-			t.Fatalf("%q, %q is in %s %s, and %q, %q in %s %s", userA, threadA, a.Name(), a.SandboxID(), userB, threadB, b.Name(), b.SandboxID())
+		if same := userA == userB && threadA == threadB; (a.Name() == b.Name()) != same ||
+			(a.SandboxID() == b.SandboxID()) != same {
+			t.Fatalf("%q, %q is in %s %s, and %q, %q in %s %s", userA, threadA, a.Name(), a.SandboxID(), userB, threadB,
+				b.Name(), b.SandboxID())
 		}
 		checkPlace(t, a)
 	})
@@ -117,13 +124,15 @@ func FuzzPlaces(f *testing.F) {
 func checkPlace(t *testing.T, p Space) {
 	t.Helper()
 	parts := strings.Split(p.Name(), "/")
-	if len(parts) != 4 || parts[0] != Root || parts[2] != threads || slices.ContainsFunc(parts, func(s string) bool { return len(s) > 200 }) ||
+	if len(parts) != 4 || parts[0] != Root || parts[2] != threads ||
+		slices.ContainsFunc(parts, func(s string) bool { return len(s) > 200 }) ||
 		filepath.Clean(p.Name()) != p.Name() || !filepath.IsLocal(p.Name()) || Removed(p.Name()) {
 		t.Fatalf("folder %q", p.Name())
 	}
 	for _, m := range p.Mounts() {
 		below, err := filepath.Rel("/data", m.Host)
-		if at, ok := MountOf(below + "/file"); err != nil || !ok || at != below || !strings.HasPrefix(below, p.Name()+"/") {
+		if at, ok := MountOf(below + "/file"); err != nil || !ok || at != below ||
+			!strings.HasPrefix(below, p.Name()+"/") {
 			t.Fatalf("mount %q of %q", m.Host, p.Name())
 		}
 	}
@@ -184,13 +193,15 @@ func TestRemovalThatWasCutOff(t *testing.T) {
 	}
 	write(t, place(t, dir, "ada", "t"), "x")
 	gone := "users/ada/threads/.gone-X"
-	for _, name := range []string{"users/ada/agents/t", "users/ada/threads/some body's", gone + "/user-data/workspace"} {
+	for _, name := range []string{"users/ada/agents/t", "users/ada/threads/some body's", gone +
+		"/user-data/workspace"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
 	list, err := New(dir).Threads()
-	if err != nil || len(list) != 2 || list[0].Name() != gone || !Removed(gone) || Removed(list[1].Name()) || list[1].Thread() != "t" {
+	if err != nil || len(list) != 2 || list[0].Name() != gone || !Removed(gone) || Removed(list[1].Name()) ||
+		list[1].Thread() != "t" {
 		t.Fatalf("%v, %v", list, err)
 	}
 	if Removed("users/ada/threads/t/.gone-x") || Removed("users/ada/threads/t/user-data/workspace/.gone-x") {
@@ -219,11 +230,13 @@ func TestOpenMakesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range folders() {
-			if list, err := files.ReadDir(sandbox.UserData + "/" + name); len(list) != 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
+			if list, err := files.ReadDir(sandbox.UserData + "/" + name); len(list) != 0 ||
+				err != nil && !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s: %v, %v", name, list, err)
 			}
 		}
-		if made, err := os.ReadDir(filepath.Dir(p.mount(used).Host)); err != nil || len(made) != 1 || files.Close() != nil {
+		if made, err := os.ReadDir(filepath.Dir(p.mount(used).Host)); err != nil || len(made) != 1 ||
+			files.Close() != nil {
 			t.Errorf("folders %v, %v: looking made some", made, err)
 		}
 	}
@@ -266,7 +279,8 @@ func TestShared(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []sandbox.Mount{{Host: filepath.Join(dir, "users/ann/folders/f/files"), Path: sandbox.Folder, ReadOnly: true}}
+	want := []sandbox.Mount{{Host: filepath.Join(dir, "users/ann/folders/f/files"), Path: sandbox.Folder,
+		ReadOnly: true}}
 	for _, create := range []bool{false, true} {
 		mounts, err := mine.Mount(create)
 		if diff := cmp.Diff(want, mounts); diff != "" || err != nil || mine.Name() != "users/ann/folders/f" {
@@ -281,7 +295,8 @@ func TestShared(t *testing.T) {
 	if err := read.WriteFile(sandbox.Folder+"/b", nil, false); !errors.Is(err, sandbox.ErrReadOnly) {
 		t.Errorf("a thread writes: %v", err)
 	}
-	if err := os.Rename(filepath.Join(dir, "users/ann/folders/f"), filepath.Join(dir, "users/ann/folders/.gone-X")); err != nil {
+	if err := os.Rename(filepath.Join(dir, "users/ann/folders/f"),
+		filepath.Join(dir, "users/ann/folders/.gone-X")); err != nil {
 		t.Fatal(err)
 	}
 	list, err := disk.Shared()
@@ -323,7 +338,8 @@ func TestRemove(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Name() != "bob" {
 		t.Errorf("%v, %v", left, err)
 	}
-	if New(dir).User(access.User{}).Remove() == nil || New(filepath.Join(dir, "none")).User(access.FromRow("ann")).Remove() != nil {
+	if New(dir).User(access.User{}).Remove() == nil || New(filepath.Join(dir, "none")).User(access.FromRow("ann")).
+		Remove() != nil {
 		t.Error("nobody's is removed, or that of a folder that is not there is an error")
 	}
 }

@@ -29,7 +29,8 @@ func answerCases() []answerCase {
 		// Streamed in at least two pieces.
 		{name: "text", want: text("Hello, world!")},
 		// Reasoning, then text, then one call.
-		{name: "order", want: message.Message{Content: []message.Part{thought, message.Text("I look.")}, ToolCalls: two.ToolCalls[:1]}},
+		{name: "order", want: message.Message{Content: []message.Part{thought, message.Text("I look.")},
+			ToolCalls: two.ToolCalls[:1]}},
 		{name: "reasoning", want: reasoned(thought, message.Text("42"))},
 		{name: "parallel_calls", want: two},
 		// The pieces of both calls alternate.

@@ -71,7 +71,8 @@ func silenceAtStart(t *testing.T, h Harness)  { silence(t, h, false) }
 func silenceInStream(t *testing.T, h Harness) { silence(t, h, true) }
 
 func silence(t *testing.T, h Harness, withText bool) {
-	s, m := start(t, h, 500*time.Millisecond, silent(t, h, withText)) // as long as a busy machine takes to see the request
+	// as long as a busy machine takes to see the request
+	s, m := start(t, h, 500*time.Millisecond, silent(t, h, withText))
 	begin := time.Now()
 	_, err := drain(t, m, ask())
 	if e := model.AsError(err); e == nil || e.Class != model.ClassTransient {

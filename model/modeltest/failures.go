@@ -54,7 +54,8 @@ func (c failureCase) run(t *testing.T, h Harness) {
 		t.Fatalf("error %v, want a model.Error", err)
 	}
 	if e.Class != c.class || c.status != 0 && e.Status != c.status || e.RetryAfter != c.wait {
-		t.Errorf("class %s, status %d, wait %v; want %s, %d, %v: %v", e.Class, e.Status, e.RetryAfter, c.class, c.status, c.wait, err)
+		t.Errorf("class %s, status %d, wait %v; want %s, %d, %v: %v", e.Class, e.Status, e.RetryAfter, c.class,
+			c.status, c.wait, err)
 	}
 	if e.Message == "" || len(e.Message) > 2000 || e.Provider == "" || e.Model != ModelName {
 		t.Errorf("the error is incomplete: %#v", e)

@@ -47,13 +47,16 @@ func ask() *model.Request {
 // tools are two tools: one with parameters, one without.
 func tools() []model.Tool {
 	return []model.Tool{
-		{Name: "list_files", Description: "List files.", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
+		{Name: "list_files", Description: "List files.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},` +
+				`"required":["path"]}`)},
 		{Name: "now", Description: "Tell the time."}}
 }
 
 // conversation has every role, a call with an invalid neighbour, two results, and an empty answer.
 func conversation() *model.Request {
-	call := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "unsigned thought"}},
+	call := message.Message{Role: message.AI,
+		Content: []message.Part{{Type: message.PartReasoning, Text: "unsigned thought"}},
 		ToolCalls: []message.ToolCall{{ID: "call_1", Name: "list_files", Args: json.RawMessage(`{"path": "a"}`)},
 			{ID: "call_2", Name: "now"}}}
 	return &model.Request{
@@ -65,8 +68,10 @@ func conversation() *model.Request {
 			message.New(message.AI, "Hello."),
 			message.New(message.Human, "Which files?"),
 			call,
-			{Role: message.Tool, ToolCallID: "call_1", Name: "list_files", Content: []message.Part{message.Text("x\ny")}},
-			{Role: message.Tool, ToolCallID: "call_2", Name: "now", Status: message.StatusError, Content: []message.Part{message.Text("no clock")}},
+			{Role: message.Tool, ToolCallID: "call_1", Name: "list_files",
+				Content: []message.Part{message.Text("x\ny")}},
+			{Role: message.Tool, ToolCallID: "call_2", Name: "now", Status: message.StatusError,
+				Content: []message.Part{message.Text("no clock")}},
 			message.New(message.Human, "And now?"),
 			message.New(message.Human, "Quick!"),
 		},
@@ -106,7 +111,8 @@ func withResults(m message.Message) []message.Message {
 	m.Role = message.AI
 	out := []message.Message{m}
 	for _, c := range m.ToolCalls {
-		out = append(out, message.Message{Role: message.Tool, ToolCallID: c.ID, Name: c.Name, Content: []message.Part{message.Text("done")}})
+		out = append(out, message.Message{Role: message.Tool, ToolCallID: c.ID, Name: c.Name,
+			Content: []message.Part{message.Text("done")}})
 	}
 	return out
 }

@@ -112,7 +112,8 @@ func (b *bench) healthy() {
 	b.t.Helper()
 	until(b.t, "the sandbox works again", func() bool {
 		var out output
-		res, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo fine", Stdout: &out, Timeout: patience})
+		res, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo fine", Stdout: &out,
+			Timeout: patience})
 		if err != nil {
 			b.t.Fatalf("run after the attack: %v", err)
 		}

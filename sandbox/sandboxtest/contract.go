@@ -27,9 +27,9 @@ func Run(t *testing.T, p sandbox.Provider) {
 		name string
 		test func(*bench)
 	}{
-		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Secrets", secrets}, {"Stdin", stdin}, {"Signals", signals},
-		{"RefusesBadCommand", refusesBadCommand}, {"LongScript", longScript}, {"BinaryOutput", binaryOutput},
-		{"Mounts", mounts}, {"FilesOutliveTheSandbox", filesOutlive},
+		{"Output", outputs}, {"ExitCodes", exitCodes}, {"Dir", dirs}, {"Env", envs}, {"Secrets", secrets},
+		{"Stdin", stdin}, {"Signals", signals}, {"RefusesBadCommand", refusesBadCommand}, {"LongScript", longScript},
+		{"BinaryOutput", binaryOutput}, {"Mounts", mounts}, {"FilesOutliveTheSandbox", filesOutlive},
 		{"LockedFolders", lockedFolders},
 		{"Timeout", timeouts}, {"Cancel", cancels}, {"KillsTheWholeFamily", killsFamily},
 		{"Background", background}, {"BackgroundThatHoldsNoOutput", silentBackground}, {"Parallel", parallel},
@@ -56,12 +56,14 @@ func refusesBadSpec(t *testing.T, p sandbox.Provider) {
 
 func outputs(b *bench) {
 	var out, errs output
-	res, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo out; echo err >&2", Stdout: &out, Stderr: &errs})
+	res, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo out; echo err >&2", Stdout: &out,
+		Stderr: &errs})
 	if err != nil || res.Exit != 0 || out.String() != "out\n" || errs.String() != "err\n" {
 		b.t.Fatalf("got %q, %q, %+v, %v", out.String(), errs.String(), res, err)
 	}
 	b.want("for i in 1 2 3; do echo o$i; echo e$i >&2; done", "o1\ne1\no2\ne2\no3\ne3\n")
-	if res, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo nobody listens"}); err != nil || res.Exit != 0 {
+	if res, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo nobody listens"}); err != nil ||
+		res.Exit != 0 {
 		b.t.Fatalf("without writers: %+v, %v", res, err)
 	}
 	b.want("echo 'it'\"'\"'s' \"$((1+1))\"\ncat <<E\n$(echo here)\nE\n", "it's 2\nhere\n")
@@ -79,7 +81,8 @@ func exitCodes(b *bench) {
 
 func dirs(b *bench) {
 	b.want("pwd", sandbox.Workspace+"\n")
-	if out, res := b.do(sandbox.Command{Script: "pwd", Dir: sandbox.Outputs}); out != sandbox.Outputs+"\n" || res.Exit != 0 {
+	if out, res := b.do(sandbox.Command{Script: "pwd", Dir: sandbox.Outputs}); out != sandbox.Outputs+"\n" ||
+		res.Exit != 0 {
 		b.t.Errorf("got %q, %+v", out, res)
 	}
 	out, res := b.do(sandbox.Command{Script: "echo ran", Dir: sandbox.Workspace + "/it's not there"})
@@ -92,7 +95,8 @@ func dirs(b *bench) {
 
 func envs(b *bench) {
 	b.t.Setenv("PUDU_TEST_SECRET", "hush")
-	out, _ := b.do(sandbox.Command{Script: `echo "$A|$B|$PUDU_TEST_SECRET"; env`, Env: []string{"A=x y", "B=it's $HOME\n2"}})
+	out, _ := b.do(sandbox.Command{Script: `echo "$A|$B|$PUDU_TEST_SECRET"; env`,
+		Env: []string{"A=x y", "B=it's $HOME\n2"}})
 	if !strings.HasPrefix(out, "x y|it's $HOME\n2|\n") || strings.Contains(out, "hush") {
 		b.t.Errorf("got %q", out)
 	}
@@ -106,7 +110,8 @@ func secrets(b *bench) {
 		b.t.Errorf("got %q, want %q", out, want)
 	}
 	b.want(`echo "$S$T"; env | grep hush; true`, "\n") // nothing is left of them
-	if _, err := b.box.Run(context.Background(), sandbox.Command{Secrets: []string{"A B=hush"}}); err == nil || strings.Contains(err.Error(), "hush") {
+	if _, err := b.box.Run(context.Background(), sandbox.Command{Secrets: []string{"A B=hush"}}); err == nil ||
+		strings.Contains(err.Error(), "hush") {
 		b.t.Errorf("a bad name: %v", err)
 	}
 }
@@ -160,7 +165,8 @@ func mounts(b *bench) {
 func filesOutlive(b *bench) {
 	b.run("echo kept >file")
 	must(b.t, b.box.Close())
-	if got, err := os.ReadFile(filepath.Join(b.folders[sandbox.Workspace], "file")); err != nil || string(got) != "kept\n" {
+	if got, err := os.ReadFile(filepath.Join(b.folders[sandbox.Workspace], "file")); err != nil ||
+		string(got) != "kept\n" {
 		b.t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -179,7 +185,8 @@ func timeouts(b *bench) {
 	if !res.TimedOut || res.Exit != 137 || out != "begun\n" {
 		b.t.Errorf("got %q, %+v", out, res)
 	}
-	if took := time.Since(began); took > 1300*time.Millisecond || res.Duration < 300*time.Millisecond || res.Duration > took {
+	if took := time.Since(began); took > 1300*time.Millisecond || res.Duration < 300*time.Millisecond ||
+		res.Duration > took {
 		b.t.Errorf("took %v, says %v", took, res.Duration)
 	}
 	b.healthy()
@@ -195,7 +202,8 @@ func cancels(b *bench) {
 		cancel()
 		return out.Write(p)
 	})
-	_, err := b.box.Run(ctx, sandbox.Command{Script: "trap '' TERM INT HUP; echo begun; while :; do sleep 1; done", Stdout: began})
+	_, err := b.box.Run(ctx, sandbox.Command{Script: "trap '' TERM INT HUP; echo begun; while :; do sleep 1; done",
+		Stdout: began})
 	if !errors.Is(err, context.Canceled) || out.String() != "begun\n" {
 		b.t.Errorf("got %q, %v", out.String(), err)
 	}
@@ -259,9 +267,11 @@ func parallel(b *bench) {
 	for i := range n {
 		wg.Go(func() {
 			// Each waits for all others, so that it ends only if they really run at once.
-			script := fmt.Sprintf("touch p%d; until [ $(ls p* | wc -l) = %d ]; do sleep 0.02; done; echo %d; exit %d", i, n, i, i)
+			script := fmt.Sprintf("touch p%d; until [ $(ls p* | wc -l) = %d ]; do sleep 0.02; done; echo %d; exit %d",
+				i, n, i, i)
 			var out output
-			res, err := b.box.Run(context.Background(), sandbox.Command{Script: script, Stdout: &out, Timeout: patience})
+			res, err := b.box.Run(context.Background(),
+				sandbox.Command{Script: script, Stdout: &out, Timeout: patience})
 			if err != nil || res.Exit != i || out.String() != fmt.Sprintln(i) {
 				b.t.Errorf("command %d: %q, %+v, %v", i, out.String(), res, err)
 			}
@@ -302,7 +312,8 @@ func largeOutput(b *bench) {
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	got := &counter{hash: sha256.New()}
-	res, err := b.box.Run(context.Background(), sandbox.Command{Script: fmt.Sprintf("seq 1 %d", lines), Stdout: got, Timeout: 3 * patience})
+	res, err := b.box.Run(context.Background(), sandbox.Command{Script: fmt.Sprintf("seq 1 %d", lines), Stdout: got,
+		Timeout: 3 * patience})
 	if err != nil || res.Exit != 0 || got.n < 50_000_000 || string(got.hash.Sum(nil)) != string(want.Sum(nil)) {
 		b.t.Fatalf("got %d bytes or other ones, %+v, %v", got.n, res, err)
 	}
@@ -312,7 +323,8 @@ func largeOutput(b *bench) {
 }
 
 func endlessOutput(b *bench) {
-	res, err := b.box.Run(context.Background(), sandbox.Command{Script: "yes", Stdout: io.Discard, Timeout: 500 * time.Millisecond})
+	res, err := b.box.Run(context.Background(), sandbox.Command{Script: "yes", Stdout: io.Discard,
+		Timeout: 500 * time.Millisecond})
 	if err != nil || !res.TimedOut || res.Duration > 2*time.Second {
 		b.t.Errorf("got %+v, %v", res, err)
 	}
@@ -322,7 +334,8 @@ func endlessOutput(b *bench) {
 func failingWriter(b *bench) {
 	calls := 0
 	fail := writerFunc(func([]byte) (int, error) { calls++; return 0, io.ErrShortWrite })
-	res, err := b.box.Run(context.Background(), sandbox.Command{Script: "seq 1 200000; exit 4", Stdout: fail, Timeout: patience})
+	res, err := b.box.Run(context.Background(), sandbox.Command{Script: "seq 1 200000; exit 4", Stdout: fail,
+		Timeout: patience})
 	if err != nil || res.Exit != 4 || calls != 1 {
 		b.t.Errorf("got %+v, %v after %d calls", res, err, calls)
 	}
@@ -333,7 +346,8 @@ func closeEndsCommands(b *bench) {
 		go b.box.Close()
 		return len(p), nil
 	})
-	_, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo begun; sleep 60", Stdout: began, Timeout: patience})
+	_, err := b.box.Run(context.Background(), sandbox.Command{Script: "echo begun; sleep 60", Stdout: began,
+		Timeout: patience})
 	if !errors.Is(err, sandbox.ErrClosed) {
 		b.t.Errorf("got %v", err)
 	}
@@ -341,7 +355,8 @@ func closeEndsCommands(b *bench) {
 
 func closeKillsBackground(b *bench) {
 	word := fmt.Sprintf("86420.%d", os.Getpid())
-	b.run(strings.ReplaceAll(`sleep WORD & setsid setsid sleep WORD & (env -i setsid bash -c 'trap "" TERM; sleep WORD & sleep WORD' &)
+	b.run(strings.ReplaceAll(`sleep WORD & setsid setsid sleep WORD &
+		(env -i setsid bash -c 'trap "" TERM; sleep WORD & sleep WORD' &)
 		sleep WORD & kill -STOP $!`, "WORD", word))
 	until(b.t, "the processes are there", func() bool { return hostProcesses(word) >= 4 })
 	must(b.t, b.box.Close())

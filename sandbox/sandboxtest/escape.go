@@ -83,7 +83,8 @@ var shellProbes = []struct{ name, script string }{
 	{"HostFiles", `for f in /etc/shadow /root /home /var /sys /boot /opt /srv /etc/ssh /etc/hostname /run/docker.sock /var/run/docker.sock \
 		/run/containerd /run/secrets /var/run/secrets/kubernetes.io /dev/kmsg /dev/mem /dev/sda /dev/vda /dev/kvm /dev/vsock /host /oldroot /newroot; do
 		[ ! -e "$f" ] || echo "ESCAPED $f"; done; echo done`},
-	{"UsersAreMadeUp", `[ "$(wc -l </etc/passwd)" -le 3 ] || echo ESCAPED; [ "$(id -un)" = agent ] || echo ESCAPED; echo done`},
+	{"UsersAreMadeUp",
+		`[ "$(wc -l </etc/passwd)" -le 3 ] || echo ESCAPED; [ "$(id -un)" = agent ] || echo ESCAPED; echo done`},
 	{"ReadOnly", `for d in / /usr /usr/bin /etc /mnt /mnt/user-data /mnt/skills /run /run/* /dev /bin /lib; do
 		{ touch "$d/x" || mkdir "$d/y"; } 2>/dev/null && echo "ESCAPED $d"; done
 		for f in /etc/passwd /etc/hosts /usr/bin/bash /mnt/skills/skill.md; do (echo x >>$f) 2>/dev/null && echo "ESCAPED $f"; done
@@ -219,19 +220,23 @@ for d in os.listdir('/dev'):
 
 // serverEnvironment looks for variables of the server in every process, and for paths of the host in command lines.
 func serverEnvironment(t *testing.T, p sandbox.Provider) {
-	for _, name := range []string{"OPENAI_API_KEY", "PGPASSFILE", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS", "MAVEN_OPTS", "GLIBC_TUNABLES", "LD_DEBUG_OUTPUT"} {
+	for _, name := range []string{"OPENAI_API_KEY", "PGPASSFILE", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS", "MAVEN_OPTS",
+		"GLIBC_TUNABLES", "LD_DEBUG_OUTPUT"} {
 		t.Setenv(name, "/hush-secret")
 	}
 	b := open(t, p, sandbox.Limits{})
-	b.probe("Environ", `cat /proc/[0-9]*/environ | tr '\0' '\n' | grep -a hush-secret && echo ESCAPED; env | grep hush && echo ESCAPED; echo done`)
+	b.probe("Environ", `cat /proc/[0-9]*/environ | tr '\0' '\n' | grep -a hush-secret && echo ESCAPED; env | grep `+
+		`hush && echo ESCAPED; echo done`)
 	host := b.folders[sandbox.Workspace]
-	b.probe("CommandLines", fmt.Sprintf(`h=%s; cat /proc/[12]/cmdline | grep -aF "${h%%/*}" && echo ESCAPED; echo done`, host))
+	b.probe("CommandLines", fmt.Sprintf(`h=%s; cat /proc/[12]/cmdline | grep -aF "${h%%/*}" && echo ESCAPED; echo done`,
+		host))
 }
 
 // serverDescriptors looks for open files of the server in every process.
 func serverDescriptors(t *testing.T, p sandbox.Provider) {
 	b := open(t, p, sandbox.Limits{})
-	b.probe("OfAllProcesses", `for f in /proc/[0-9]*/fd/*; do case "$(readlink $f)" in /tmp/*|/work/*|/root/*|socket:*) echo "ESCAPED $f $(readlink $f)";; esac; done; echo done`)
+	b.probe("OfAllProcesses", `for f in /proc/[0-9]*/fd/*; do case "$(readlink $f)" in /tmp/*|/work/*|/root/*|`+
+		`socket:*) echo "ESCAPED $f $(readlink $f)";; esac; done; echo done`)
 }
 
 func hostPids(t *testing.T, p sandbox.Provider) {
@@ -242,7 +247,8 @@ func hostPids(t *testing.T, p sandbox.Provider) {
 		victim.Process.Kill()
 		victim.Wait()
 	}()
-	b.probe("Kill", fmt.Sprintf(`for p in %d %d; do kill -0 $p 2>/dev/null && echo "ESCAPED $p"; kill -9 $p 2>/dev/null && echo "ESCAPED $p"
+	b.probe("Kill",
+		fmt.Sprintf(`for p in %d %d; do kill -0 $p 2>/dev/null && echo "ESCAPED $p"; kill -9 $p 2>/dev/null && echo "ESCAPED $p"
 		cat /proc/$p/environ 2>/dev/null && echo ESCAPED; (: </proc/$p/mem) 2>/dev/null && echo ESCAPED; done; echo done`, victim.Process.Pid, os.Getpid()))
 	if victim.Process.Signal(syscall.Signal(0)) != nil {
 		t.Error("the process is gone")
@@ -284,19 +290,22 @@ func laterCommands(t *testing.T, p sandbox.Provider) {
 	b := open(t, p, sandbox.Limits{})
 	b.probe("Leave", `for f in ~/.bashrc ~/.bash_profile ~/.profile ~/.bash_login; do echo 'echo ESCAPED rc' >$f; done
 		export BASH_ENV=~/.bashrc LD_PRELOAD=/tmp/x.so; alias ls='echo ESCAPED'; trap 'echo ESCAPED' EXIT; trap - EXIT; ulimit -n 10; umask 0; echo done`)
-	b.probe("Obey", `[ -z "$BASH_ENV$LD_PRELOAD" ] || echo ESCAPED; [ "$(ulimit -n)" -gt 10 ] || echo ESCAPED; [ "$(umask)" = 0022 ] || echo ESCAPED; echo done`)
+	b.probe("Obey", `[ -z "$BASH_ENV$LD_PRELOAD" ] || echo ESCAPED; [ "$(ulimit -n)" -gt 10 ] || echo ESCAPED; [ `+
+		`"$(umask)" = 0022 ] || echo ESCAPED; echo done`)
 }
 
 // otherSandbox looks from one sandbox for another.
 func otherSandbox(t *testing.T, p sandbox.Provider) {
 	a, b := open(t, p, sandbox.Limits{}), open(t, p, sandbox.Limits{})
 	a.run("echo hush-sandbox >/tmp/secret; echo hush-sandbox >/dev/shm/secret; echo hush-sandbox >secret; sleep 600 & ")
-	a.run(`/usr/bin/python3 -c 'import socket,time; s=socket.socket(socket.AF_UNIX); s.bind("\0pudu-neighbour"); s.listen(); t=socket.create_server(("127.0.0.1", 45671)); time.sleep(600)' >/dev/null 2>&1 &`)
+	a.run(`/usr/bin/python3 -c 'import socket,time; s=socket.socket(socket.AF_UNIX); s.bind("\0pudu-neighbour"); ` +
+		`s.listen(); t=socket.create_server(("127.0.0.1", 45671)); time.sleep(600)' >/dev/null 2>&1 &`)
 	until(t, "the neighbour listens", func() bool {
 		_, res := a.run(`grep -q pudu-neighbour /proc/net/unix`)
 		return res.Exit == 0
 	})
-	b.probe("Files", `grep -rs 'hush-s[a]ndbox' /tmp /dev/shm /mnt && echo ESCAPED; pgrep sleep && echo ESCAPED; pkill -9 sleep && echo ESCAPED; echo done`)
+	b.probe("Files", `grep -rs 'hush-s[a]ndbox' /tmp /dev/shm /mnt && echo ESCAPED; pgrep sleep && echo ESCAPED; `+
+		`pkill -9 sleep && echo ESCAPED; echo done`)
 	b.python("Sockets", `
 refused('abstract', socket.socket(socket.AF_UNIX).connect, '\0pudu-neighbour')
 refused('tcp', socket.socket().connect, ('127.0.0.1', 45671))
@@ -311,15 +320,17 @@ var bombs = []struct {
 	name string
 	test func(*bench)
 }{
-	{"ForkBomb", forkBomb}, {"PatientForkBomb", patientForkBomb}, {"BackgroundForkBomb", backgroundForkBomb}, {"Threads", threads},
-	{"MemoryBomb", memoryBomb}, {"ManySmallMemoryBombs", memoryBombs}, {"TmpFill", tmpFill}, {"DeviceFolderFill", devFill}, {"WorkspaceFill", workspaceFill}, {"EmptyFiles", emptyFiles},
+	{"ForkBomb", forkBomb}, {"PatientForkBomb", patientForkBomb}, {"BackgroundForkBomb", backgroundForkBomb},
+	{"Threads", threads}, {"MemoryBomb", memoryBomb}, {"ManySmallMemoryBombs", memoryBombs}, {"TmpFill", tmpFill},
+	{"DeviceFolderFill", devFill}, {"WorkspaceFill", workspaceFill}, {"EmptyFiles", emptyFiles},
 	{"TidyUpFullWorkspace", tidyUp}, {"FileSize", fileSize}, {"KillEverything", killEverything}, {"Spinners", spinners},
 }
 
 // ends checks that an attack is over soon and says which limit it met.
 func (b *bench) ends(script, limit string) string {
 	b.t.Helper()
-	out, res := b.do(sandbox.Command{Script: script, Timeout: 3 * patience}) // how soon depends on what else the machine does
+	// how soon depends on what else the machine does
+	out, res := b.do(sandbox.Command{Script: script, Timeout: 3 * patience})
 	if res.TimedOut || res.Limit != limit {
 		b.t.Errorf("%+v, want limit %q\n%.500s", res, limit, out)
 	}
@@ -367,7 +378,8 @@ while True: x.append(bytearray(b"x" * (8 << 20)))'; exit $?`)
 }
 
 func memoryBombs(b *bench) {
-	b.ends(`for i in 1 2 3 4 5 6; do /usr/bin/python3 -c 'import time; x = b"x" * (60 << 20); time.sleep(3)' & done; wait`, "memory")
+	b.ends(`for i in 1 2 3 4 5 6; do /usr/bin/python3 -c 'import time; x = b"x" * (60 << 20); time.sleep(3)' & done; `+
+		`wait`, "memory")
 }
 
 func tmpFill(b *bench) {
@@ -418,7 +430,9 @@ func fileSize(b *bench) {
 func killEverything(b *bench) {
 	var out output
 	began := time.Now()
-	b.box.Run(context.Background(), sandbox.Command{Script: "kill -9 -1; kill -9 1; kill -STOP 1; kill -9 $PPID; exit 0", Stdout: &out, Timeout: patience})
+	b.box.Run(context.Background(),
+		sandbox.Command{Script: "kill -9 -1; kill -9 1; kill -STOP 1; kill -9 $PPID; exit 0", Stdout: &out,
+			Timeout: patience})
 	if time.Since(began) > patience/2 {
 		b.t.Errorf("waited %v", time.Since(began))
 	}
@@ -427,7 +441,8 @@ func killEverything(b *bench) {
 // spinners use the processor as much as they like; the server must still be able to end them.
 func spinners(b *bench) {
 	began := time.Now()
-	_, res := b.do(sandbox.Command{Script: "for i in $(seq 16); do while :; do :; done & done; wait", Timeout: 500 * time.Millisecond})
+	_, res := b.do(sandbox.Command{Script: "for i in $(seq 16); do while :; do :; done & done; wait",
+		Timeout: 500 * time.Millisecond})
 	if !res.TimedOut || time.Since(began) > 3*time.Second {
 		b.t.Errorf("got %+v", res)
 	}

@@ -58,7 +58,8 @@ func own(t *testing.T, p sandbox.Provider, dir string, open Opener) {
 	}
 	word := wordOf(dir)
 	hidden := ticks("hidden", word)
-	script := "trap '' TERM HUP INT; (" + ticks("background", word) + ") & setsid env -i bash -c '" + hidden + "' >/dev/null 2>&1 & echo left"
+	script := "trap '' TERM HUP INT; (" + ticks("background", word) + ") & setsid env -i bash -c '" + hidden +
+		"' >/dev/null 2>&1 & echo left"
 	if _, err := box.Run(ctx, sandbox.Command{Script: script, Stdout: os.Stdout}); err != nil {
 		t.Fatal(err)
 	}

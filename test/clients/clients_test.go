@@ -24,7 +24,8 @@ func TestClients(t *testing.T) {
 		for _, file := range suites(t, "js/*.test.mjs") {
 			t.Run(sdk+"/"+strings.TrimSuffix(filepath.Base(file), ".test.mjs"), func(t *testing.T) {
 				t.Parallel()
-				run(t, "js", []string{"PUDU_URL=" + url, "PUDU_SDK=" + sdk}, "node", append(nodeTest(t), filepath.Base(file))...)
+				run(t, "js", []string{"PUDU_URL=" + url, "PUDU_SDK=" + sdk}, "node",
+					append(nodeTest(t), filepath.Base(file))...)
 			})
 		}
 	}
@@ -41,8 +42,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// nodeTest are the arguments of node for running tests. Where it can it ends when they have: what the SDK leaves behind of
-// a connection that was cut would keep it.
+// nodeTest are the arguments of node for running tests. Where it can it ends when they have: what the SDK leaves behind
+// of a connection that was cut would keep it.
 func nodeTest(t *testing.T) []string {
 	t.Helper()
 	args := []string{"--test", "--test-reporter=tap"}

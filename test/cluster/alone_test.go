@@ -24,8 +24,8 @@ func alone(t *testing.T) (place, *model) {
 	return newPlace(t, m.URL), m
 }
 
-// TestKilledWith50Runs: after a restart all runs finish, and their clients, who come back to the same address, have seen
-// each event once and in order.
+// TestKilledWith50Runs: after a restart all runs finish, and their clients, who come back to the same address, have
+// seen each event once and in order.
 func TestKilledWith50Runs(t *testing.T) {
 	t.Parallel()
 	p, m := alone(t)
@@ -45,7 +45,8 @@ func TestKilledWith50Runs(t *testing.T) {
 		viewers = append(viewers, follow(t, at(n), r))
 	}
 	for i := range viewers {
-		server.Eventually(t, "every run has asked the model", func() bool { return m.asked(fmt.Sprint("fifty", i)) > 0 })
+		server.Eventually(t, "every run has asked the model",
+			func() bool { return m.asked(fmt.Sprint("fifty", i)) > 0 })
 	}
 	for i, v := range viewers {
 		v.Await("frames", func(fs []viewer.Frame) bool { return len(fs) > 3 })
@@ -76,8 +77,10 @@ func TestKilledWith50Runs(t *testing.T) {
 	}
 	slices.Sort(first)
 	t.Logf("%d pieces were void; ready %v after the start, the first recovered run went on after %v, the last after %v",
-		void, ready.Round(time.Millisecond), first[0].Round(time.Millisecond), first[len(first)-1].Round(time.Millisecond))
-	if limit := max(2*time.Second, 5*ready); first[0] > limit && !server.Raced { // a busy machine makes the start as slow
+		void, ready.Round(time.Millisecond), first[0].Round(time.Millisecond),
+		first[len(first)-1].Round(time.Millisecond))
+	// a busy machine makes the start as slow
+	if limit := max(2*time.Second, 5*ready); first[0] > limit && !server.Raced {
 		t.Errorf("the first recovered run went on %v after the start, which took %v", first[0], ready)
 	}
 }
@@ -105,7 +108,8 @@ func TestDrain(t *testing.T) {
 	n := p.start(t, options{})
 	h := at(n)
 	words := follow(t, h, n.submit("words", plan{Plan: "words", Hold: "drain"}, nil))
-	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "touch /mnt/user-data/workspace/begun; sleep 60", Words: 3}, nil))
+	bash := follow(t, h, n.submit("bash", plan{Plan: "bash", Bash: "touch /mnt/user-data/workspace/begun; sleep 60",
+		Words: 3}, nil))
 	words.More(3)
 	n.hasBegun("bash")
 	waiting := make(chan string, 1)
@@ -136,7 +140,8 @@ func TestDrain(t *testing.T) {
 	if now := again.look(bash.run); now.Status != "success" || now.Attempt != 2 {
 		t.Errorf("%+v", now)
 	}
-	if !slices.ContainsFunc(bash.Seen(), func(f viewer.Frame) bool { return strings.Contains(f.Data, "outcome_unknown") }) {
+	if !slices.ContainsFunc(bash.Seen(),
+		func(f viewer.Frame) bool { return strings.Contains(f.Data, "outcome_unknown") }) {
 		t.Error("the model was not told that the command's outcome is unknown")
 	}
 	t.Logf("it took %v to stop", took.Round(time.Millisecond))
@@ -153,7 +158,8 @@ func TestHowItIsReached(t *testing.T) {
 		o    options
 		says []string
 	}{
-		{"the address is in use", options{addr: taken.Addr().String()}, []string{taken.Addr().String(), "in use", "--addr"}},
+		{"the address is in use", options{addr: taken.Addr().String()},
+			[]string{taken.Addr().String(), "in use", "--addr"}},
 		{"everybody could reach it", options{addr: "0.0.0.0:0"}, []string{"PUDU_TOKEN", "--insecure"}},
 		{"no address", options{addr: "nonsense"}, []string{"nonsense", "--addr"}},
 	}

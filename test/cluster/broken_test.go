@@ -27,8 +27,8 @@ const (
 	programsEnv = "PUDU_CLUSTER_PROGRAMS"
 )
 
-// TestTheDiskIsFull: what cannot be written is not accepted, what was accepted comes to its end when there is room again,
-// and those who follow miss nothing.
+// TestTheDiskIsFull: what cannot be written is not accepted, what was accepted comes to its end when there is room
+// again, and those who follow miss nothing.
 func TestTheDiskIsFull(t *testing.T) {
 	if os.Getenv(diskEnv) != "" {
 		onSmallDisk(t)
@@ -69,12 +69,15 @@ func onSmallDisk(t *testing.T) {
 	server.Eventually(t, "the server has tried in vain to go on with the runs", func() bool {
 		return strings.Count(n.Out.String(), "take over unfinished run") >= len(viewers)
 	})
-	status, raw := request(t, http.MethodPost, n.URL+"/threads/refused/runs", order(plan{Plan: "refused", Padding: string(make([]byte, 100<<10))}, nil))
+	status, raw := request(t, http.MethodPost, n.URL+"/threads/refused/runs",
+		order(plan{Plan: "refused", Padding: string(make([]byte, 100<<10))}, nil))
 	t.Logf("a run that comes when the disk is full: HTTP %d %s", status, raw)
-	if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "disk is full") || strings.Contains(string(raw), p.dir) {
+	if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "disk is full") ||
+		strings.Contains(string(raw), p.dir) {
 		t.Errorf("HTTP %d %.200s", status, raw)
 	}
-	if status, raw := request(t, http.MethodGet, n.URL+"/ready", ""); status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "disk is full") {
+	if status, raw := request(t, http.MethodGet, n.URL+"/ready", ""); status != http.StatusServiceUnavailable ||
+		!strings.Contains(string(raw), "disk is full") {
 		t.Errorf("ready: HTTP %d %.200s", status, raw)
 	}
 	for _, path := range []string{"/ok", "/threads/full-1", "/threads/full-1/state", viewers[0].run.path()} {
@@ -103,8 +106,9 @@ func onSmallDisk(t *testing.T) {
 	n.succeeds(n.submit("new", plan{Plan: "new", Words: 3}, nil))
 }
 
-// TestTheDatabaseIsDeleted: a server whose database goes away says so at once, and answers nothing as if it were well. What was
-// committed is there after a restart, runs that were under way go on, and a folder without its database is not begun anew.
+// TestTheDatabaseIsDeleted: a server whose database goes away says so at once, and answers nothing as if it were well.
+// What was committed is there after a restart, runs that were under way go on, and a folder without its database is not
+// begun anew.
 func TestTheDatabaseIsDeleted(t *testing.T) {
 	t.Parallel()
 	p, m := alone(t)
@@ -118,7 +122,8 @@ func TestTheDatabaseIsDeleted(t *testing.T) {
 	refused := func(method, path, body string) {
 		t.Helper()
 		status, raw := request(t, method, n.URL+path, body)
-		if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "deleted or replaced") || strings.Contains(string(raw), p.dir) {
+		if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "deleted or replaced") ||
+			strings.Contains(string(raw), p.dir) {
 			t.Errorf("%s %s: HTTP %d %.300s", method, path, status, raw)
 		}
 	}
@@ -128,7 +133,8 @@ func TestTheDatabaseIsDeleted(t *testing.T) {
 	refused(http.MethodGet, "/threads/before", "")
 	refused(http.MethodGet, "/ready", "")
 	m.open("under")
-	server.Eventually(t, "all that was in it is saved", func() bool { return strings.Contains(n.Out.String(), "start Pudu again") })
+	server.Eventually(t, "all that was in it is saved",
+		func() bool { return strings.Contains(n.Out.String(), "start Pudu again") })
 	refused(http.MethodGet, under.path()+"/join", "")
 	n.Signal(syscall.SIGTERM)
 	<-n.Ended()
@@ -144,7 +150,8 @@ func TestTheDatabaseIsDeleted(t *testing.T) {
 	again.Term()
 
 	server.Must(t, os.Remove(database))
-	if out := p.launch(t, options{}).Refused(); !strings.Contains(out, "has the files of 1 thread,") || !strings.Contains(out, "pudu restore") || !strings.Contains(out, "--adopt") {
+	if out := p.launch(t, options{}).Refused(); !strings.Contains(out, "has the files of 1 thread,") ||
+		!strings.Contains(out, "pudu restore") || !strings.Contains(out, "--adopt") {
 		t.Errorf("the start without a database: %s", out)
 	}
 	if _, err := os.Lstat(database); !errors.Is(err, os.ErrNotExist) {
@@ -190,8 +197,8 @@ func lock(t *testing.T, p place) (release func()) {
 	}
 }
 
-// TestTheDatabaseIsLocked: a process that holds the database for a moment delays, one that holds it for long makes new work
-// be refused. Nothing that was accepted is lost in either case.
+// TestTheDatabaseIsLocked: a process that holds the database for a moment delays, one that holds it for long makes new
+// work be refused. Nothing that was accepted is lost in either case.
 func TestTheDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
 	p, m := alone(t)
@@ -205,7 +212,8 @@ func TestTheDatabaseIsLocked(t *testing.T) {
 	post := func(thread string) <-chan reply {
 		got := make(chan reply, 1)
 		go func() {
-			status, raw := request(t, http.MethodPost, n.URL+"/threads/"+thread+"/runs", order(plan{Plan: thread, Words: 2}, nil))
+			status, raw := request(t, http.MethodPost, n.URL+"/threads/"+thread+"/runs",
+				order(plan{Plan: thread, Words: 2}, nil))
 			got <- reply{status, string(raw)}
 		}()
 		return got

@@ -64,7 +64,8 @@ func TestCancel(t *testing.T) {
 		t.Run("while it waits/"+action, func(t *testing.T) {
 			t.Parallel()
 			first := n.submit("w-"+action, plan{Plan: "w", Hold: "w-" + action}, nil)
-			v := follow(t, at(n), n.submit("w-"+action, plan{Plan: "never begun " + action}, map[string]any{"multitask_strategy": "enqueue"}))
+			v := follow(t, at(n), n.submit("w-"+action, plan{Plan: "never begun " + action},
+				map[string]any{"multitask_strategy": "enqueue"}))
 			times.took("while it waits", n.cancelled(t, v, action))
 			m.open("w-" + action)
 			n.succeeds(first)
@@ -108,8 +109,8 @@ func running(arg string) (count int) {
 	return count
 }
 
-// TestDeletedWhileItStreams: a thread whose run is under way is not removed, unless the run itself asks for it at its end,
-// which its clients still see.
+// TestDeletedWhileItStreams: a thread whose run is under way is not removed, unless the run itself asks for it at its
+// end, which its clients still see.
 func TestDeletedWhileItStreams(t *testing.T) {
 	t.Parallel()
 	p, m := alone(t)
@@ -125,12 +126,14 @@ func TestDeletedWhileItStreams(t *testing.T) {
 	v.check(n)
 	n.api(http.MethodDelete, "/threads/busy", "", nil)
 
-	gone := follow(t, at(n), n.submit("gone", plan{Plan: "gone", Hold: "gone"}, map[string]any{"on_completion": "delete"}))
+	gone := follow(t, at(n), n.submit("gone", plan{Plan: "gone", Hold: "gone"},
+		map[string]any{"on_completion": "delete"}))
 	gone.More(5)
 	m.open("gone")
 	gone.End()
 	for _, r := range []run{v.run, gone.run} {
-		for _, path := range []string{"/threads/" + r.Thread, "/threads/" + r.Thread + "/state", r.path(), r.path() + "/stream"} {
+		for _, path := range []string{"/threads/" + r.Thread, "/threads/" + r.Thread + "/state", r.path(), r.path() +
+			"/stream"} {
 			server.Eventually(t, path+" is gone", func() bool {
 				status, _ := request(t, http.MethodGet, n.URL+path, "")
 				return status == http.StatusNotFound

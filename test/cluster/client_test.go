@@ -95,7 +95,8 @@ func (n *node) look(r run) (now run) {
 // succeeds waits for the run's success.
 func (n *node) succeeds(r run) {
 	n.t.Helper()
-	server.Eventually(n.t, "run "+r.ID+" has succeeded; it is "+n.look(r).Status, func() bool { return n.look(r).Status == "success" })
+	server.Eventually(n.t, "run "+r.ID+" has succeeded; it is "+n.look(r).Status,
+		func() bool { return n.look(r).Status == "success" })
 }
 
 // home is where clients find a server. It moves when the server does.
@@ -128,7 +129,8 @@ type reader struct {
 func follow(t testing.TB, h *home, r run) *reader {
 	t.Helper()
 	join := func(ctx context.Context, _ string) (*http.Request, error) {
-		return http.NewRequestWithContext(ctx, http.MethodGet, h.get()+r.path()+"/stream?stream_mode="+modes, http.NoBody)
+		return http.NewRequestWithContext(ctx, http.MethodGet, h.get()+r.path()+"/stream?stream_mode="+modes,
+			http.NoBody)
 	}
 	return &reader{viewer.Follow(t, server.Patience, join), r}
 }
@@ -144,18 +146,20 @@ func (n *node) readAll(r run) []viewer.Frame {
 	return v.Seen()
 }
 
-// check compares what a client saw until the end with what a reader from the start sees now. It returns how many pieces of
-// answers that were cut off came beside that.
+// check compares what a client saw until the end with what a reader from the start sees now. It returns how many pieces
+// of answers that were cut off came beside that.
 func (v *reader) check(n *node) (void int) {
 	n.t.Helper()
 	return viewer.Compare(n.t, v.Seen(), n.readAll(v.run))
 }
 
-// hasBegun waits until a thread's command, which first touches the file begun, is at work. Its intent is stored by then.
+// hasBegun waits until a thread's command, which first touches the file begun, is at work. Its intent is stored by
+// then.
 func (n *node) hasBegun(thread string) {
 	n.t.Helper()
 	server.Eventually(n.t, "the command of "+thread+" has begun", func() bool {
-		status, _ := request(n.t, http.MethodGet, n.URL+"/threads/"+thread+"/artifacts/mnt/user-data/workspace/begun", "")
+		status, _ := request(n.t, http.MethodGet, n.URL+"/threads/"+thread+"/artifacts/mnt/user-data/workspace/begun",
+			"")
 		return status == http.StatusOK
 	})
 }

@@ -68,7 +68,8 @@ func TestSlowClients(t *testing.T) {
 	start := time.Now()
 	v := follow(t, at(n), r)
 	v.End()
-	t.Logf("%d words for a client that reads, beside %d that do not: %v", words, deaf, time.Since(start).Round(time.Millisecond))
+	t.Logf("%d words for a client that reads, beside %d that do not: %v", words, deaf,
+		time.Since(start).Round(time.Millisecond))
 	all := n.readAll(r)
 	viewer.Compare(t, v.Seen(), all)
 	if now := n.look(r); now.Status != "success" {
@@ -182,7 +183,9 @@ func TestLargeMessages(t *testing.T) {
 			}
 		}
 		n.api(http.MethodGet, "/threads/large/state", "", &state)
-		msgs := slices.DeleteFunc(state.Values.Messages, func(m struct{ Type, Content string }) bool { return m.Type == "system" }) // the date
+		// the date
+		msgs := slices.DeleteFunc(state.Values.Messages,
+			func(m struct{ Type, Content string }) bool { return m.Type == "system" })
 		if len(msgs) != 2*turn+2 {
 			t.Fatalf("turn %d: the thread has %d messages", turn, len(msgs))
 		}
@@ -190,7 +193,8 @@ func TestLargeMessages(t *testing.T) {
 			t.Errorf("turn %d: %d bytes came in, %d went out", turn, in, out)
 		}
 	}
-	status, raw := request(t, http.MethodPost, n.URL+"/threads/large/runs", order(plan{Padding: strings.Repeat("p", 17<<20)}, nil))
+	status, raw := request(t, http.MethodPost, n.URL+"/threads/large/runs",
+		order(plan{Padding: strings.Repeat("p", 17<<20)}, nil))
 	if status != http.StatusRequestEntityTooLarge {
 		t.Errorf("17 MiB: HTTP %d %.200s", status, raw)
 	}
@@ -212,7 +216,8 @@ func TestHostileRequests(t *testing.T) {
 		return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "Connection: close\r\n\r\n"
 	}
 	post := func(path, headers, body string) string {
-		return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + headers + "Connection: close\r\n\r\n" + body
+		return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + headers +
+			"Connection: close\r\n\r\n" + body
 	}
 	long := strings.Repeat("a", 100<<10)
 	for _, c := range []struct {
@@ -231,26 +236,38 @@ func TestHostileRequests(t *testing.T) {
 		{"no Host", "GET /ok HTTP/1.1\r\nConnection: close\r\n\r\n", []int{400}},
 		{"two Hosts", get("/ok", "Host: example.com\r\n"), []int{400}},
 		{"another Host", "GET /threads/target HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", []int{403}},
-		{"another Host in the request line", "GET http://evil.example/threads/target HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", []int{403}},
+		{"another Host in the request line",
+			"GET http://evil.example/threads/target HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+			[]int{403}},
 		{"a foreign page", get("/threads/target", "Origin: https://evil.example\r\n"), []int{403}},
-		{"two Content-Lengths", post("/threads/search", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}x"), []int{400}},
+		{"two Content-Lengths", post("/threads/search", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}x"),
+			[]int{400}},
 		{"a negative Content-Length", post("/threads/search", "Content-Length: -2\r\n", "{}"), []int{400}},
-		{"an endless Content-Length", post("/threads/search", "Content-Length: 99999999999999999999\r\n", "{}"), []int{400}},
-		{"Content-Length and chunks", post("/threads/search", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"), []int{200, 400}},
-		{"an unknown Transfer-Encoding", post("/threads/search", "Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"), []int{400, 501}},
-		{"chunks that are none", post("/threads/search", "Transfer-Encoding: chunked\r\n", "zz\r\nfoo\r\n\r\n"), []int{400}},
-		{"a chunk with a negative size", post("/threads/search", "Transfer-Encoding: chunked\r\n", "-1\r\nfoo\r\n\r\n"), []int{400}},
-		{"a chunk larger than any", post("/threads/search", "Transfer-Encoding: chunked\r\n", "ffffffffffffffff1\r\nfoo\r\n\r\n"), []int{400}},
+		{"an endless Content-Length", post("/threads/search", "Content-Length: 99999999999999999999\r\n", "{}"),
+			[]int{400}},
+		{"Content-Length and chunks", post("/threads/search", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+			"2\r\n{}\r\n0\r\n\r\n"), []int{200, 400}},
+		{"an unknown Transfer-Encoding", post("/threads/search", "Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+			[]int{400, 501}},
+		{"chunks that are none", post("/threads/search", "Transfer-Encoding: chunked\r\n", "zz\r\nfoo\r\n\r\n"),
+			[]int{400}},
+		{"a chunk with a negative size", post("/threads/search", "Transfer-Encoding: chunked\r\n", "-1\r\nfoo\r\n\r\n"),
+			[]int{400}},
+		{"a chunk larger than any", post("/threads/search", "Transfer-Encoding: chunked\r\n",
+			"ffffffffffffffff1\r\nfoo\r\n\r\n"), []int{400}},
 		{"no HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", []int{400}},
 		{"HTTP/9.9", "GET /ok HTTP/9.9\r\nHost: localhost\r\n\r\n", []int{400, 505}},
-		{"an unknown method", "EAT /threads/target HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", []int{405}},
-		{"CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\nConnection: close\r\n\r\n", []int{403, 404, 405}},
+		{"an unknown method", "EAT /threads/target HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+			[]int{405}},
+		{"CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\nConnection: close\r\n\r\n",
+			[]int{403, 404, 405}},
 		{"OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", nil},
 		{"TRACE", "TRACE /ok HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", []int{405}},
 		{"a thread above all", get("/threads/..%2f..%2f..%2fetc%2fpasswd/state", ""), []int{404, 422}},
 		{"a thread of dots", get("/threads/../state", ""), []int{404, 422}},
 		{"a thread of encoded dots", get("/threads/%2e%2e/state", ""), []int{404, 422}},
-		{"a new thread above all", post("/threads/%2e%2e%2f%2e%2e/runs", "Content-Length: 27\r\n", `{"if_not_exists": "create"}`), []int{404, 422}},
+		{"a new thread above all", post("/threads/%2e%2e%2f%2e%2e/runs", "Content-Length: 27\r\n",
+			`{"if_not_exists": "create"}`), []int{404, 422}},
 		{"NUL in a thread", get("/threads/a%00b/state", ""), []int{404, 422}},
 		{"no UTF-8 in a thread", get("/threads/%ff%fe/state", ""), []int{404, 422}},
 		{"unicode in a thread", get("/threads/%F0%9F%A6%8C/state", ""), []int{404, 422}},
@@ -259,13 +276,21 @@ func TestHostileRequests(t *testing.T) {
 		{"NUL in a run", get("/threads/target/runs/a%00b/stream", ""), []int{404, 422}},
 		{"SQL in a run", get("/threads/target/runs/1'%20OR%20'1'='1", ""), []int{404, 422}},
 		{"NUL in a checkpoint", get("/threads/target/state/a%00b", ""), []int{404, 422}},
-		{"an artifact above all", get("/threads/target/artifacts/mnt/user-data/outputs/..%2f..%2f..%2f..%2fetc%2fpasswd", ""), []int{400, 403, 404, 422}},
-		{"an artifact of NUL", get("/threads/target/artifacts/mnt/user-data/outputs/a%00b", ""), []int{400, 403, 404, 422}},
+		{"an artifact above all",
+			get("/threads/target/artifacts/mnt/user-data/outputs/..%2f..%2f..%2f..%2fetc%2fpasswd", ""),
+			[]int{400, 403, 404, 422}},
+		{"an artifact of NUL", get("/threads/target/artifacts/mnt/user-data/outputs/a%00b", ""),
+			[]int{400, 403, 404, 422}},
 		{"a broken escape", "GET /threads/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", []int{400}},
-		{"a key of control characters", post("/api/threads/target/runs", "Idempotency-Key: \u202e\U0001f98c\r\nContent-Length: 2\r\n", `{}`), []int{409, 422}},
-		{"a key of 100 KB", post("/threads/target/runs", "Idempotency-Key: "+long+"\r\nContent-Length: 2\r\n", `{}`), []int{431}},
-		{"deep JSON", post("/threads/search", "Content-Length: 20000\r\n", strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)), []int{422}},
-		{"NUL in a body", post("/threads/search", "Content-Length: 29\r\n", `{"metadata":{"a":"\u0000\u0"}}`[:29]), []int{422}},
+		{"a key of control characters",
+			post("/api/threads/target/runs", "Idempotency-Key: \u202e\U0001f98c\r\nContent-Length: 2\r\n", `{}`),
+			[]int{409, 422}},
+		{"a key of 100 KB", post("/threads/target/runs", "Idempotency-Key: "+long+"\r\nContent-Length: 2\r\n", `{}`),
+			[]int{431}},
+		{"deep JSON", post("/threads/search", "Content-Length: 20000\r\n", strings.Repeat("[", 10_000)+
+			strings.Repeat("]", 10_000)), []int{422}},
+		{"NUL in a body", post("/threads/search", "Content-Length: 29\r\n", `{"metadata":{"a":"\u0000\u0"}}`[:29]),
+			[]int{422}},
 		{"no UTF-8 in a body", post("/threads/search", "Content-Length: 4\r\n", "{\"\xff\""), []int{422}},
 	} {
 		status, body := ask(t, n, c.text)
@@ -304,8 +329,9 @@ func ask(t testing.TB, n *node, text string) (int, string) {
 func (n *node) hostileIDs(t *testing.T, r run) {
 	t.Helper()
 	for _, last := range []string{
-		"-1", "0-0", "1-0", "99999999999999999999-1", "1-99999999999999999999", "1-1.99999999999", "1-1.-1", "a\U0001f98cb", "../..", "%00",
-		strings.Repeat("1", 10<<10), "1-" + strings.Repeat("9", 10<<10), "1-1\r\nLast-Event-ID: 1-2", "", " ",
+		"-1", "0-0", "1-0", "99999999999999999999-1", "1-99999999999999999999", "1-1.99999999999", "1-1.-1",
+		"a\U0001f98cb", "../..", "%00", strings.Repeat("1", 10<<10), "1-" + strings.Repeat("9", 10<<10),
+		"1-1\r\nLast-Event-ID: 1-2", "", " ",
 	} {
 		conn := dial(t, n, "GET "+r.path()+"/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: "+last+"\r\n\r\n")
 		server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
@@ -347,12 +373,14 @@ func (n *node) oldAndImpatient(t *testing.T) {
 	conn := dial(t, n, "GET "+r.path()+"/stream HTTP/1.0\r\nHost: localhost\r\n\r\n")
 	server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 	raw, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(raw), "HTTP/1.0 200 ") || !strings.Contains(string(raw), "\r\n\r\nevent: metadata\n") ||
+	if err != nil || !strings.HasPrefix(string(raw), "HTTP/1.0 200 ") ||
+		!strings.Contains(string(raw), "\r\n\r\nevent: metadata\n") ||
 		!strings.Contains(string(raw), "event: end\n") {
 		t.Errorf("HTTP/1.0: %v %.1000s", err, raw)
 	}
 	const many = 50
-	conn = dial(t, n, strings.Repeat("GET /threads/old HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /threads/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n{\"limit\":1}", many))
+	conn = dial(t, n,
+		strings.Repeat("GET /threads/old HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /threads/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n{\"limit\":1}", many))
 	server.Must(t, conn.SetDeadline(time.Now().Add(server.Patience)))
 	src := bufio.NewReader(conn)
 	for i := range 2 * many {
@@ -377,12 +405,14 @@ func TestFewDescriptors(t *testing.T) {
 	n.Ready()
 	var all []run
 	for i := range 30 {
-		all = append(all, n.submit(fmt.Sprint("few-", i), plan{Plan: fmt.Sprint("few", i), Bash: "echo done", Words: 2}, nil))
+		all = append(all, n.submit(fmt.Sprint("few-", i), plan{Plan: fmt.Sprint("few", i), Bash: "echo done", Words: 2},
+			nil))
 	}
 	for _, r := range all {
 		n.succeeds(r)
 	}
-	if said := strings.Count(n.Out.String(), "there are few descriptors"); said != 1 || strings.Contains(n.Out.String(), "too many open files") {
+	if said := strings.Count(n.Out.String(), "there are few descriptors"); said != 1 ||
+		strings.Contains(n.Out.String(), "too many open files") {
 		t.Errorf("it was said %d times:\n%s", said, n.Out)
 	}
 }

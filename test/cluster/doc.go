@@ -1,7 +1,7 @@
-// Package cluster tests the server as whole processes: several of them on one PostgreSQL, one NATS and one data folder, or
-// one alone on SQLite. It kills, pauses, stops and restarts them, their database and their bus while clients follow runs,
-// and looks for what the clients have missed, seen twice or seen out of order. The model is a small server of the tests, which
-// answers when it is told to; everything else is real. The tests need Linux.
+// Package cluster tests the server as whole processes: several of them on one PostgreSQL, one NATS and one data folder,
+// or one alone on SQLite. It kills, pauses, stops and restarts them, their database and their bus while clients follow
+// runs, and looks for what the clients have missed, seen twice or seen out of order. The model is a small server of the
+// tests, which answers when it is told to; everything else is real. The tests need Linux.
 //
 //	model_test.go   the model: what it says stands in the user's message
 //	node_test.go    where servers are started

@@ -18,7 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/test/server"
 )
 
-// buildNewer builds what plays the next version: a program with a kind of jobs, and a migration, which this version does not know.
+// buildNewer builds what plays the next version: a program with a kind of jobs, and a migration, which this version
+// does not know.
 func buildNewer(path string) error {
 	schema, err := filepath.Abs("newer/schema.sql")
 	if err != nil {
@@ -38,8 +39,8 @@ func buildNewer(path string) error {
 	return server.BuildOther(path, "github.com/pudu-ai/pudu/test/cluster/newer", "-overlay", path+".json")
 }
 
-// TestRollingJobs: while servers of two versions work on one database, each does the jobs that the other has stored, and each job
-// once. A kind that the older version does not know waits for the newer one.
+// TestRollingJobs: while servers of two versions work on one database, each does the jobs that the other has stored,
+// and each job once. A kind that the older version does not know waits for the newer one.
 func TestRollingJobs(t *testing.T) {
 	t.Parallel()
 	c := &cluster{model: newModel(t), bus: natstest.Start(t)}
@@ -111,12 +112,14 @@ type worked struct {
 	kept, gone run
 }
 
-// work has a node carry out a run that is remembered and found by its thread's name, and one that takes its thread with it. A webhook
-// is told of each.
+// work has a node carry out a run that is remembered and found by its thread's name, and one that takes its thread with
+// it. A webhook is told of each.
 func (c *cluster) work(n *node, name string, hooks *receiver) worked {
 	n.t.Helper()
-	kept := n.submit(name, plan{Plan: name, Fact: "I work on " + name + ".", Words: 1}, map[string]any{"webhook": hooks.URL})
-	gone := n.submit(name+"-gone", plan{Plan: "gone", Words: 1}, map[string]any{"webhook": hooks.URL, "on_completion": "delete"})
+	kept := n.submit(name, plan{Plan: name, Fact: "I work on " + name + ".", Words: 1},
+		map[string]any{"webhook": hooks.URL})
+	gone := n.submit(name+"-gone", plan{Plan: "gone", Words: 1},
+		map[string]any{"webhook": hooks.URL, "on_completion": "delete"})
 	n.succeeds(kept)
 	n.succeeds(gone)
 	return worked{c, hooks, kept, gone}

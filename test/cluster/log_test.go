@@ -37,7 +37,8 @@ func find(lines []map[string]any, msg string) map[string]any {
 	return nil
 }
 
-// TestEverythingIsJSON that a server prints whose log is to be JSON: the start, runs, refusals, hangups, and why it does not come up.
+// TestEverythingIsJSON that a server prints whose log is to be JSON: the start, runs, refusals, hangups, and why it
+// does not come up.
 func TestEverythingIsJSON(t *testing.T) {
 	t.Parallel()
 	p, _ := alone(t)
@@ -65,21 +66,25 @@ func TestEverythingIsJSON(t *testing.T) {
 	if id := res.Header.Get("X-Request-ID"); res.StatusCode != http.StatusOK || id != "from-the-proxy" {
 		t.Errorf("status %d, request %q", res.StatusCode, id)
 	}
-	server.Eventually(t, "the end of the run is in the log", func() bool { return strings.Contains(n.Out.String(), `"msg":"run ended"`) })
+	server.Eventually(t, "the end of the run is in the log",
+		func() bool { return strings.Contains(n.Out.String(), `"msg":"run ended"`) })
 	n.Signal(syscall.SIGHUP)
 	server.Eventually(t, "it has heard the hangup", func() bool { return strings.Contains(n.Out.String(), "SIGHUP") })
 
 	lines := logLines(t, n.Out.String())
 	for _, msg := range []string{"run started", "run ended"} {
-		if line := find(lines, msg); line["request"] != "from-the-proxy" || line["run"] == nil || line["thread"] == nil || line["user"] != "default" {
+		if line := find(lines, msg); line["request"] != "from-the-proxy" || line["run"] == nil ||
+			line["thread"] == nil || line["user"] != "default" {
 			t.Errorf("%s: %v", msg, line)
 		}
 	}
-	if line := find(lines, "token refused"); line["request"] != "from-the-proxy" || line["why"] != "wrong" || line["path"] != "/threads" {
+	if line := find(lines, "token refused"); line["request"] != "from-the-proxy" || line["why"] != "wrong" ||
+		line["path"] != "/threads" {
 		t.Errorf("%v", line)
 	}
 	refused := logLines(t, p.launch(t, options{env: env}).Refused())
-	if line := find(refused, "the server cannot go on"); line["level"] != "ERROR" || !strings.Contains(fmt.Sprint(line["error"]), p.dir) {
+	if line := find(refused, "the server cannot go on"); line["level"] != "ERROR" ||
+		!strings.Contains(fmt.Sprint(line["error"]), p.dir) {
 		t.Errorf("%v", refused)
 	}
 	n.Term()
@@ -90,7 +95,8 @@ func TestEverythingIsJSON(t *testing.T) {
 func TestTheLevelOfTheLog(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]map[string]bool{
-		"debug": {"request answered": true, "run started": true}, "warning": {"request answered": false, "run started": false},
+		"debug":   {"request answered": true, "run started": true},
+		"warning": {"request answered": false, "run started": false},
 	} {
 		p, _ := alone(t)
 		config, err := os.ReadFile(p.config)

@@ -15,7 +15,8 @@ import (
 	"github.com/pudu-ai/pudu/test/server"
 )
 
-// sideBySide is how many tests run at once, on however few processors: they wait for leases and time limits most of their time.
+// sideBySide is how many tests run at once, on however few processors: they wait for leases and time limits most of
+// their time.
 const sideBySide = 6
 
 var (

@@ -85,8 +85,8 @@ type chatMessage struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// read finds the plan and how many answers the model has given to it. What users say one after the other may have become
-// one message; the last plan is the one that holds.
+// read finds the plan and how many answers the model has given to it. What users say one after the other may have
+// become one message; the last plan is the one that holds.
 func read(msgs []chatMessage) (p plan, answers int) {
 	for _, msg := range msgs {
 		content := string(msg.Content)
@@ -137,7 +137,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.call("tell_later", map[string]string{"to": p.Tell})
 	case n < p.Tools && p.Call != "" && !s.pass(m.gate(p.Call), 0): // who asked has gone
 	case n < p.Tools:
-		s.call("ls", map[string]string{"description": fmt.Sprint("look ", n), "path": fmt.Sprintf("/mnt/user-data/%s", []string{"workspace", "uploads", "outputs"}[n%3])})
+		s.call("ls", map[string]string{"description": fmt.Sprint("look ", n),
+			"path": fmt.Sprintf("/mnt/user-data/%s", []string{"workspace", "uploads", "outputs"}[n%3])})
 	case n == p.Tools && p.Bash != "":
 		s.call("bash", map[string]string{"description": "work", "command": p.Bash})
 	default:
@@ -167,7 +168,8 @@ func (s *speech) send(delta any, finish any) {
 func (s *speech) call(name string, args map[string]string) {
 	b, _ := json.Marshal(args)
 	s.send(map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
-		"index": 0, "id": fmt.Sprintf("call_%d", time.Now().UnixNano()), "type": "function", "function": map[string]any{"name": name, "arguments": string(b)},
+		"index": 0, "id": fmt.Sprintf("call_%d", time.Now().UnixNano()), "type": "function",
+		"function": map[string]any{"name": name, "arguments": string(b)},
 	}}}, nil)
 	s.send(map[string]any{}, "tool_calls")
 }
@@ -175,8 +177,8 @@ func (s *speech) call(name string, args map[string]string) {
 // learnable is what the memory is to learn from a message.
 var learnable = regexp.MustCompile(`I work on ([\w-]+)\.`)
 
-// askedToRemember reports whether a request asks what there is to remember, and what its conversation says that is worked on; empty
-// is nothing.
+// askedToRemember reports whether a request asks what there is to remember, and what its conversation says that is
+// worked on; empty is nothing.
 func askedToRemember(body []byte) (asked bool, subject string) {
 	if found := learnable.FindSubmatch(body); found != nil {
 		subject = string(found[1])

@@ -96,12 +96,13 @@ func titled(title string) func(change) bool {
 	return func(c change) bool { return c.Title == title }
 }
 
-// TestNewsOfTheOtherNode: who reads the news at one node hears at once of what is done at the other one; without the bus too, by
-// looking into the database, and at once again when it is back.
+// TestNewsOfTheOtherNode: who reads the news at one node hears at once of what is done at the other one; without the
+// bus too, by looking into the database, and at once again when it is back.
 func TestNewsOfTheOtherNode(t *testing.T) {
 	t.Parallel()
 	const (
-		atOnce = 5 * time.Second  // which is much on a machine that has much to do, and far less than a reader waits by itself
+		// which is much on a machine that has much to do, and far less than a reader waits by itself
+		atOnce = 5 * time.Second
 		looks  = 45 * time.Second // a reader looks every 30 seconds
 	)
 	c := newCluster(t)

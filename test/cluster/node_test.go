@@ -27,7 +27,8 @@ func newPlace(t testing.TB, modelURL string) place {
 	server.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	p := place{dir: filepath.Join(base, "data"), config: filepath.Join(base, "config.yaml")}
-	text := fmt.Sprintf("models:\n- {name: test, provider: openai, model: test, base_url: %q, api_key: none}\n", modelURL+"/v1")
+	text := fmt.Sprintf("models:\n- {name: test, provider: openai, model: test, base_url: %q, api_key: none}\n",
+		modelURL+"/v1")
 	server.Must(t, os.WriteFile(p.config, []byte(text), 0o600))
 	return p
 }

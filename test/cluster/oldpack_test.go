@@ -26,7 +26,8 @@ func dump(t *testing.T, url, file string) {
 func pack(t *testing.T, base, file string) {
 	t.Helper()
 	server.Must(t, os.MkdirAll("testdata", 0o755))
-	out, err := exec.CommandContext(t.Context(), "tar", "-czf", file, "-C", base, "--numeric-owner", "--exclude=*.sock", "--exclude=config.yaml", ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "tar", "-czf", file, "-C", base, "--numeric-owner", "--exclude=*.sock",
+		"--exclude=config.yaml", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// quickest is the least time that each kind of thing took. That one of a kind is slow may be the doing of a busy machine; that
-// all are is the server's.
+// quickest is the least time that each kind of thing took. That one of a kind is slow may be the doing of a busy
+// machine; that all are is the server's.
 type quickest struct {
 	mu sync.Mutex
 	of map[string]time.Duration

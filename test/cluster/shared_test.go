@@ -51,8 +51,10 @@ func TestSharedRuns(t *testing.T) {
 	c := newCluster(t)
 	t.Run("a run is followed live at the other node", func(t *testing.T) { c.sharedLive(t) })
 	times := newQuickest(t, 2*time.Second)
-	t.Run("a run is cancelled through the other node", func(t *testing.T) { c.sharedCancel(t, "interrupt", "interrupted", times) })
-	t.Run("a run is rolled back through the other node", func(t *testing.T) { c.sharedCancel(t, "rollback", "error", times) })
+	t.Run("a run is cancelled through the other node",
+		func(t *testing.T) { c.sharedCancel(t, "interrupt", "interrupted", times) })
+	t.Run("a run is rolled back through the other node",
+		func(t *testing.T) { c.sharedCancel(t, "rollback", "error", times) })
 	t.Run("runs wait in line across the nodes", func(t *testing.T) { c.sharedLine(t) })
 }
 
@@ -76,7 +78,8 @@ func (c *cluster) sharedLive(t *testing.T) {
 		}
 		v.check(c.b)
 	}
-	t.Logf("the other node shows a frame %v later (median), %v (99 %%)", lag(viewers[0], viewers[1], 0.5), lag(viewers[0], viewers[1], 0.99))
+	t.Logf("the other node shows a frame %v later (median), %v (99 %%)", lag(viewers[0], viewers[1], 0.5),
+		lag(viewers[0], viewers[1], 0.99))
 	for _, r := range runs {
 		if now := c.b.look(r); now.Status != "success" || now.Attempt != 1 {
 			t.Errorf("%+v", now)
@@ -142,14 +145,16 @@ func (c *cluster) sharedLine(t *testing.T) {
 	t.Parallel()
 	r1 := c.a.submit("line", plan{Plan: "line1", Hold: "line"}, nil)
 	follow(t, at(c.b), r1).More(1)
-	if status, raw := request(t, http.MethodPost, c.b.URL+"/threads/line/runs", order(plan{Plan: "line2"}, map[string]any{"multitask_strategy": "reject"})); status != http.StatusConflict {
+	if status, raw := request(t, http.MethodPost, c.b.URL+"/threads/line/runs",
+		order(plan{Plan: "line2"}, map[string]any{"multitask_strategy": "reject"})); status != http.StatusConflict {
 		t.Errorf("a second run at the other node: HTTP %d %s", status, raw)
 	}
 	enqueue := map[string]any{"multitask_strategy": "enqueue"}
 	r2 := c.b.submit("line", plan{Plan: "line2", Words: 5}, enqueue)
 	r3 := c.a.submit("line", plan{Plan: "line3", Words: 5}, enqueue)
 	v2, v3 := follow(t, at(c.a), r2), follow(t, at(c.b), r3)
-	if n2, n3 := c.a.look(r2), c.b.look(r3); n2.Status != "pending" || n3.Status != "pending" || n2.Position >= n3.Position {
+	if n2, n3 := c.a.look(r2), c.b.look(r3); n2.Status != "pending" || n3.Status != "pending" ||
+		n2.Position >= n3.Position {
 		t.Errorf("they wait as %+v and %+v", n2, n3)
 	}
 	start := time.Now()
@@ -172,7 +177,8 @@ func TestNodeIsKilled(t *testing.T) {
 	var viewers []*reader
 	for i := range 20 {
 		r := c.a.submit(fmt.Sprint("k-", i), plan{Plan: fmt.Sprint("kill", i), Tools: i % 3, Hold: "kill"}, nil)
-		viewers = append(viewers, follow(t, h, r), follow(t, at(c.b), r)) // the second is at the other node all the time
+		// the second is at the other node all the time
+		viewers = append(viewers, follow(t, h, r), follow(t, at(c.b), r))
 	}
 	for _, v := range viewers {
 		v.Await("some frames", func(fs []viewer.Frame) bool { return viewer.Pieces(fs) >= 10 })
@@ -238,17 +244,19 @@ func TestNATSGoesAndComesBack(t *testing.T) {
 	back.check(c.a)
 }
 
-// TestPostgreSQLRestarts: runs whose database goes away for a moment, or for so long that their nodes let go of them, come
-// to their end, and nobody who follows them misses anything.
+// TestPostgreSQLRestarts: runs whose database goes away for a moment, or for so long that their nodes let go of them,
+// come to their end, and nobody who follows them misses anything.
 func TestPostgreSQLRestarts(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]func(t *testing.T, c *cluster){
 		"at once": func(*testing.T, *cluster) {},
 		"after the leases have run out": func(t *testing.T, c *cluster) {
 			for _, n := range []*node{c.a, c.b} {
-				server.Eventually(t, "the node has let go of its runs", func() bool { return strings.Contains(n.Out.String(), "the lease could not be renewed") })
+				server.Eventually(t, "the node has let go of its runs",
+					func() bool { return strings.Contains(n.Out.String(), "the lease could not be renewed") })
 			}
-			for path, body := range map[string]string{"/threads/refused/runs": order(plan{Plan: "refused"}, nil), "/threads/pg-1": "", "/ready": ""} {
+			for path, body := range map[string]string{"/threads/refused/runs": order(plan{Plan: "refused"}, nil),
+				"/threads/pg-1": "", "/ready": ""} {
 				method := http.MethodGet
 				if body != "" {
 					method = http.MethodPost
@@ -294,8 +302,8 @@ func TestPostgreSQLRestarts(t *testing.T) {
 	}
 }
 
-// TestPausedNode: a node that stands still for longer than its lease has lost its runs. When it wakes up it writes nothing
-// more, and its clients see the run's end all the same.
+// TestPausedNode: a node that stands still for longer than its lease has lost its runs. When it wakes up it writes
+// nothing more, and its clients see the run's end all the same.
 func TestPausedNode(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -311,7 +319,8 @@ func TestPausedNode(t *testing.T) {
 	t.Logf("taken over after %v", time.Since(stopped).Round(time.Millisecond))
 	server.Eventually(t, "the node stood still for 8 s", func() bool { return time.Since(stopped) > 8*time.Second })
 	c.a.Signal(syscall.SIGCONT)
-	v.Await("the second attempt, at the node that woke up", func(fs []viewer.Frame) bool { return fs[len(fs)-1].ID[0] == '2' && fs[len(fs)-1].Piece() })
+	v.Await("the second attempt, at the node that woke up",
+		func(fs []viewer.Frame) bool { return fs[len(fs)-1].ID[0] == '2' && fs[len(fs)-1].Piece() })
 	c.model.open("paused")
 	v.End()
 	other.End()
@@ -354,7 +363,8 @@ func TestRollingRestart(t *testing.T) {
 	c.a.succeeds(early)
 	var viewers []*reader
 	for i := range 8 {
-		r := c.a.submit(fmt.Sprint("roll-", i), plan{Plan: fmt.Sprint("roll", i), Tools: 1, Hold: "roll"}, map[string]any{"webhook": hooks.URL})
+		r := c.a.submit(fmt.Sprint("roll-", i), plan{Plan: fmt.Sprint("roll", i), Tools: 1, Hold: "roll"},
+			map[string]any{"webhook": hooks.URL})
 		viewers = append(viewers, follow(t, h, r))
 	}
 	more := func() {

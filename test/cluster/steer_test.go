@@ -30,7 +30,8 @@ func (n *node) says(thread string, p plan) (s steered) {
 	return s
 }
 
-// talk is the conversation of a thread, a line for each message that is shown: its type, and the plan's name or the words.
+// talk is the conversation of a thread, a line for each message that is shown: its type, and the plan's name or the
+// words.
 func (n *node) talk(thread string) (lines []string) {
 	n.t.Helper()
 	var state struct {
@@ -64,8 +65,8 @@ func (n *node) talk(thread string) (lines []string) {
 	return lines
 }
 
-// TestSaidThroughTheOtherNode: what one node takes in, the run at the other reads behind the results of its tools, once, and whoever
-// follows at either sees it at its place; on a temporary thread as on any other.
+// TestSaidThroughTheOtherNode: what one node takes in, the run at the other reads behind the results of its tools,
+// once, and whoever follows at either sees it at its place; on a temporary thread as on any other.
 func TestSaidThroughTheOtherNode(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -75,7 +76,8 @@ func TestSaidThroughTheOtherNode(t *testing.T) {
 				t.Parallel()
 				thread := fmt.Sprintf("said-%d-%t", i, temporary)
 				at1, at2 := nodes[0], nodes[1]
-				at1.api(http.MethodPost, "/threads", fmt.Sprintf(`{"thread_id": %q, "temporary": %t}`, thread, temporary), nil)
+				at1.api(http.MethodPost, "/threads", fmt.Sprintf(`{"thread_id": %q, "temporary": %t}`, thread,
+					temporary), nil)
 				r := at1.submit(thread, plan{Plan: "work " + thread, Tools: 1, Call: thread}, nil)
 				v, w := follow(t, at(at1), r), follow(t, at(at2), r)
 				server.Eventually(t, "the model is asked", func() bool { return c.model.asked("work "+thread) == 1 })
@@ -84,20 +86,23 @@ func TestSaidThroughTheOtherNode(t *testing.T) {
 				if first.ID != r.ID || second.ID != r.ID {
 					t.Errorf("said to %s and %s, not %s", first.ID, second.ID, r.ID)
 				}
-				at1.api(http.MethodDelete, "/threads/"+thread+"/steers/"+back.Steer, "", nil) // at the node that has not taken it in
+				// at the node that has not taken it in
+				at1.api(http.MethodDelete, "/threads/"+thread+"/steers/"+back.Steer, "", nil)
 				c.model.open(thread)
 				at2.succeeds(r)
 				v.End()
 				w.End()
 				v.check(at2)
 				w.check(at1)
-				want := []string{"human work " + thread, "ai ", "tool ", "human first", "human second " + thread, "ai w1 w2 ."}
+				want := []string{"human work " + thread, "ai ", "tool ", "human first", "human second " + thread,
+					"ai w1 w2 ."}
 				for _, n := range nodes {
 					if d := cmp.Diff(want, n.talk(thread)); d != "" {
 						t.Error(d)
 					}
 				}
-				if status, raw := request(t, http.MethodDelete, at2.URL+"/threads/"+thread+"/steers/"+first.Steer, ""); status != http.StatusConflict {
+				if status, raw := request(t, http.MethodDelete, at2.URL+"/threads/"+thread+"/steers/"+first.Steer,
+					""); status != http.StatusConflict {
 					t.Errorf("taken back when it was read: HTTP %d %s", status, raw)
 				}
 				var marks struct {
@@ -112,8 +117,8 @@ func TestSaidThroughTheOtherNode(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeItWasRead: what was said to a run, through the node that then dies and through the other, is read once, in order,
-// by the same run at the other node, before the call of the model that it makes again.
+// TestKilledBeforeItWasRead: what was said to a run, through the node that then dies and through the other, is read
+// once, in order, by the same run at the other node, before the call of the model that it makes again.
 func TestKilledBeforeItWasRead(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -26,7 +26,8 @@ import (
 //	go test ./test/cluster -run TestUpgrade -old /path/of/pudu
 var oldProgram = flag.String("old", "", "program of an earlier version, with which testdata/old-*.tar.gz are made")
 
-// The threads of the data: one that is done, and one that was cut off by kill -9 during a command, with a run that waits.
+// The threads of the data: one that is done, and one that was cut off by kill -9 during a command, with a run that
+// waits.
 const (
 	doneThread = "done"
 	cutThread  = "cut"
@@ -44,7 +45,8 @@ func remembered() []string {
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func(testing.TB) string{
-		"sqlite": func(testing.TB) string { return "" }, "postgres": func(t testing.TB) string { return pg.Database(t) },
+		"sqlite":   func(testing.TB) string { return "" },
+		"postgres": func(t testing.TB) string { return pg.Database(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,8 +99,8 @@ func (n *node) remember(path string) json.RawMessage {
 	return raw
 }
 
-// known decodes an answer without the members that may come and go between versions: what people asked for and what came of it
-// stays.
+// known decodes an answer without the members that may come and go between versions: what people asked for and what
+// came of it stays.
 func known(t *testing.T, raw json.RawMessage) any {
 	t.Helper()
 	var v any
@@ -115,8 +117,8 @@ func lasting(v any) any {
 	case map[string]any:
 		kept := make(map[string]any)
 		for _, name := range []string{
-			"values", "messages", "content", "type", "tool_calls", "args", "name", "tool_call_id", "title", "next", "checkpoint_id", "id",
-			"run_id", "thread_id", "status", "value", "key", "namespace", "created_at",
+			"values", "messages", "content", "type", "tool_calls", "args", "name", "tool_call_id", "title", "next",
+			"checkpoint_id", "id", "run_id", "thread_id", "status", "value", "key", "namespace", "created_at",
 		} {
 			if member, ok := v[name]; ok {
 				kept[name] = lasting(member)
@@ -137,9 +139,11 @@ func makeOld(t *testing.T, p place, file string) {
 	n := &node{server.Launch(t, *oldProgram, args, nil), t}
 	n.Ready()
 	n.api(http.MethodPut, "/store/items", `{"namespace":["notes"],"key":"one","value":{"text":"kept"}}`, nil)
-	n.succeeds(n.submit(doneThread, plan{Plan: "first", Tools: 2, Bash: "echo kept > /mnt/user-data/outputs/note.txt", Words: 5}, nil))
+	n.succeeds(n.submit(doneThread, plan{Plan: "first", Tools: 2, Bash: "echo kept > /mnt/user-data/outputs/note.txt",
+		Words: 5}, nil))
 	n.succeeds(n.submit(doneThread, plan{Plan: "second", Words: 3}, nil))
-	n.submit(cutThread, plan{Plan: "cut", Tools: 1, Bash: "echo begun > /mnt/user-data/outputs/begun.txt; sleep 600", Words: 2}, nil)
+	n.submit(cutThread, plan{Plan: "cut", Tools: 1, Bash: "echo begun > /mnt/user-data/outputs/begun.txt; sleep 600",
+		Words: 2}, nil)
 	server.Eventually(t, "the command has begun", func() bool {
 		status, _ := request(t, http.MethodGet, n.URL+"/threads/cut/artifacts/mnt/user-data/outputs/begun.txt", "")
 		return status == http.StatusOK
@@ -160,7 +164,8 @@ func makeOld(t *testing.T, p place, file string) {
 	pack(t, base, file)
 }
 
-// restoreDump fills the place's PostgreSQL from the dump beside the data folder. It is one text, without what is meant for psql alone.
+// restoreDump fills the place's PostgreSQL from the dump beside the data folder. It is one text, without what is meant
+// for psql alone.
 func restoreDump(t *testing.T, p place) {
 	t.Helper()
 	if p.database == "" {

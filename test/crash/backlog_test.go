@@ -50,7 +50,8 @@ func measureBacklog(ctx context.Context, o order) (b backlog, err error) {
 }
 
 func managerOf(st store.Store, a *agent.Agent, owner string) *runs.Manager {
-	return runs.NewManager(runs.Config{Store: st, Owner: owner, Build: func(context.Context, runs.Job) (runs.Built, error) {
+	return runs.NewManager(runs.Config{Store: st, Owner: owner, Build: func(context.Context, runs.Job) (runs.Built,
+		error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})
 }

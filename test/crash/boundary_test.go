@@ -12,7 +12,8 @@ import (
 func (c *campaign) besiege(ctx context.Context, parts int) error {
 	return c.abreast(func(lane int) error {
 		part := (int(c.seed%uint64(parts)) + lane) % parts
-		return c.share(ctx, dying{File: filepath.Join(c.order.Dir, fmt.Sprint("places-", lane)), Part: part, Parts: parts})
+		return c.share(ctx, dying{File: filepath.Join(c.order.Dir, fmt.Sprint("places-", lane)), Part: part,
+			Parts: parts})
 	})
 }
 

@@ -70,8 +70,9 @@ func (c *campaign) abreast(do func(lane int) error) error {
 	return errors.Join(errs...)
 }
 
-// wage kills workers at the moments of a plan until there were enough kills, in the shares that are promised; a slow machine
-// may take more for that, up to four times as many. What runs when there were enough goes on to its end undisturbed.
+// wage kills workers at the moments of a plan until there were enough kills, in the shares that are promised; a slow
+// machine may take more for that, up to four times as many. What runs when there were enough goes on to its end
+// undisturbed.
 func (c *campaign) wage(ctx context.Context, kills int) error {
 	return c.abreast(func(lane int) error {
 		p := newPlan(c.seed + uint64(lane))

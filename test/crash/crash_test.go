@@ -140,8 +140,8 @@ func TestARunThatGetsNowhereEnds(t *testing.T) {
 	}
 }
 
-// TestEndings: a run that fails, is stopped, rolled back or reaches a limit ends so, also if its process dies between two
-// writes of that.
+// TestEndings: a run that fails, is stopped, rolled back or reaches a limit ends so, also if its process dies between
+// two writes of that.
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{

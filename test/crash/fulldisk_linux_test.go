@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// diskEnv makes TestTheDiskIsFull a process with a mount namespace of its own; its value is where the small disk is mounted.
+// diskEnv makes TestTheDiskIsFull a process with a mount namespace of its own; its value is where the small disk is
+// mounted.
 const diskEnv = "PUDU_CRASH_DISK"
 
 func TestTheDiskIsFull(t *testing.T) {

@@ -19,8 +19,9 @@ var (
 	killsFlag = flag.Int("kills", 0, "how many `times` to kill, beside once at every write; 0 leaves TestCampaign out")
 	storeFlag = flag.String("store", "sqlite", "the `kind` of store that TestCampaign works with, sqlite or postgres")
 	seedFlag  = flag.Uint64("seed", rand.Uint64(), "the `number` from which the moments of TestCampaign are drawn")
-	treeFlag  = flag.Bool("tree", false, "whether the run of TestCampaign delegates to runs below it; it is then killed at drawn moments alone")
-	dirFlag   = flag.String("dir", "../../bin", "the `folder` for temporary data of TestCampaign")
+	treeFlag  = flag.Bool("tree", false,
+		"whether the run of TestCampaign delegates to runs below it; it is then killed at drawn moments alone")
+	dirFlag = flag.String("dir", "../../bin", "the `folder` for temporary data of TestCampaign")
 )
 
 // flags are what the command line asks for.

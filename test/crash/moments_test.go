@@ -25,8 +25,8 @@ func newPlan(seed uint64) *plan {
 	return &plan{rnd: rand.New(rand.NewPCG(seed, 7))}
 }
 
-// next draws a kill: half of them while a tool runs, a third right after a commit, the rest in the recovery or anywhere;
-// one in eight is followed by a second one in the next attempt's recovery.
+// next draws a kill: half of them while a tool runs, a third right after a commit, the rest in the recovery or
+// anywhere; one in eight is followed by a second one in the next attempt's recovery.
 func (p *plan) next() kill {
 	if p.again {
 		p.again = false

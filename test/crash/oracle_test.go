@@ -37,7 +37,8 @@ func TestTheOracleSees(t *testing.T) {
 		"a side effect that did":     {effect("c0-0 note", 2), "happened 2 times"},
 		"a result without an effect": {effect("c0-0 note", 0), "never happened"},
 		"an effect from nowhere":     {effect("c99-0 note", 1), "never asked for"},
-		"another text":               {said(func(m *message.Message) { m.Content = []message.Part{message.Text("!")} }), "state: message"},
+		"another text": {said(func(m *message.Message) { m.Content = []message.Part{message.Text("!")} }),
+			"state: message"},
 		"a read of unknown outcome": {said(func(m *message.Message) {
 			m.Kwargs = message.Fields{message.KeyOutcomeUnknown: []byte("true")}
 		}), "which may run twice"},
@@ -47,10 +48,12 @@ func TestTheOracleSees(t *testing.T) {
 		"a channel too many": {func(_ *site, e *ending) {
 			e.state = applied(t, e.state, state.LastValue[string]("extra").Put("x"))
 		}, "state: channel extra is there"},
-		"a failed run":     {func(_ *site, e *ending) { e.run.Status = event.StatusError }, "ended as error"},
-		"a damaged store":  {func(_ *site, e *ending) { e.faults = []string{"store: a page is gone"} }, "a page is gone"},
-		"a lost event":     {func(_ *site, e *ending) { e.events = e.events[:len(e.events)-1] }, "event 1-"},
-		"a result twice":   {func(_ *site, e *ending) { e.events = append(e.events, lastEnd(e.events)) }, "has 2 results"},
+		"a failed run": {func(_ *site, e *ending) { e.run.Status = event.StatusError }, "ended as error"},
+		"a damaged store": {func(_ *site, e *ending) { e.faults = []string{"store: a page is gone"} },
+			"a page is gone"},
+		"a lost event": {func(_ *site, e *ending) { e.events = e.events[:len(e.events)-1] }, "event 1-"},
+		"a result twice": {func(_ *site, e *ending) { e.events = append(e.events, lastEnd(e.events)) },
+			"has 2 results"},
 		"ids that shrink":  {func(_ *site, e *ending) { slices.Reverse(e.events) }, "comes after"},
 		"an unseen change": {func(s *site, _ *ending) { s.seen["m"] = "sum" }, "message m, which was shown"},
 		"an event that changed": {func(s *site, _ *ending) {

@@ -13,9 +13,9 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
-// outage executes a run in one process, which serves. When its tools begin for the seventh time the store breaks down; it
-// is mended when so many writes have failed. The run must end well all the same. Without failures to wait for the store
-// comes back by itself, and nobody need have noticed.
+// outage executes a run in one process, which serves. When its tools begin for the seventh time the store breaks down;
+// it is mended when so many writes have failed. The run must end well all the same. Without failures to wait for the
+// store comes back by itself, and nobody need have noticed.
 func (c *campaign) outage(t *testing.T, o order, failures int, breakDown, mend func() error) {
 	t.Helper()
 	o.Serve = true
@@ -123,7 +123,8 @@ func TestTheDiskFails(t *testing.T) {
 			o := c.orderIn(at)
 			o.VFS = faultyName
 			broken := filepath.Join(o.Dir, "data", "broken")
-			c.outage(t, o, 1, func() error { return os.WriteFile(broken, []byte(at), 0o600) }, func() error { return os.Remove(broken) })
+			c.outage(t, o, 1, func() error { return os.WriteFile(broken, []byte(at), 0o600) },
+				func() error { return os.Remove(broken) })
 		})
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 )
 
-// TestAPausedProcessWakesTooLate: a worker is stopped in the middle of a tool for longer than its lease, another one takes
-// its run over, and then the first goes on. It must write nothing more, and stop its tool.
+// TestAPausedProcessWakesTooLate: a worker is stopped in the middle of a tool for longer than its lease, another one
+// takes its run over, and then the first goes on. It must write nothing more, and stop its tool.
 func TestAPausedProcessWakesTooLate(t *testing.T) {
 	t.Parallel()
 	c := startCampaign(t, order{Dir: dirFor(t), URL: pg.Database(t), Lease: 2500 * time.Millisecond, Serve: true})

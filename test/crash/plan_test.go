@@ -26,7 +26,8 @@ func TestPlan(t *testing.T) {
 	for _, k := range first {
 		counts[k.mark]++
 	}
-	for what, least := range map[string]int{markBegin: draws / 3, markCommit: draws / 4, markAttempt: draws / 50, markOpen: draws / 50, "": draws / 20} {
+	for what, least := range map[string]int{markBegin: draws / 3, markCommit: draws / 4, markAttempt: draws / 50,
+		markOpen: draws / 50, "": draws / 20} {
 		if counts[what] < least {
 			t.Errorf("%d of %d kills wait for %q", counts[what], draws, what)
 		}

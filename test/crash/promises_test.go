@@ -103,7 +103,8 @@ func (s *site) judge(got, want ending) verdict {
 
 // checkEnd compares how the run has ended with how it had to.
 func (v *verdict) checkEnd(got ending, w way) {
-	if end, is := w.end(), got.run; is.Status != end.Status || is.Error != end.Error || is.StopReason != end.StopReason {
+	if end, is := w.end(), got.run; is.Status != end.Status || is.Error != end.Error ||
+		is.StopReason != end.StopReason {
 		v.breachf("the run ended as %s (%s): %s", is.Status, is.StopReason, is.Error)
 		return
 	}
@@ -177,8 +178,9 @@ func (v *verdict) checkEffects(got, want ending, unknown map[string]bool) {
 	}
 }
 
-// checkState compares the states, but for ids, times and the messages of unknown outcomes. Where a run was stopped, its last
-// messages may be missing, with all that they brought: what was under way when the process died is not asked for again.
+// checkState compares the states, but for ids, times and the messages of unknown outcomes. Where a run was stopped, its
+// last messages may be missing, with all that they brought: what was under way when the process died is not asked for
+// again.
 func (v *verdict) checkState(got, want ending, unknown map[string]bool, stopped bool) {
 	g, errG := portray(got, unknown)
 	w, errW := portray(want, unknown)
@@ -257,8 +259,8 @@ func portray(e ending, unknown map[string]bool) (map[string]string, error) {
 	return p, err
 }
 
-// checkLog reads the log as a client would that was away: its ids grow, it makes the state, every call has one result, but
-// for one that was cancelled before it began, and one whose outcome is unknown began in an earlier attempt.
+// checkLog reads the log as a client would that was away: its ids grow, it makes the state, every call has one result,
+// but for one that was cancelled before it began, and one whose outcome is unknown began in an earlier attempt.
 func (v *verdict) checkLog(got ending, w way) {
 	var last event.ID
 	results := make(map[string]int)
@@ -291,7 +293,8 @@ func (v *verdict) checkLog(got ending, w way) {
 	}
 	for callID := range unknownCalls(got.state) {
 		if begun[callID] == 0 || begun[callID] >= ended[callID] {
-			v.breachf("log: call %s has an unknown outcome, and began in attempt %d, ended in %d", callID, begun[callID], ended[callID])
+			v.breachf("log: call %s has an unknown outcome, and began in attempt %d, ended in %d", callID,
+				begun[callID], ended[callID])
 		}
 	}
 	if w == wayRollback { // the state before the run is no update of the run

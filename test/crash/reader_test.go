@@ -17,8 +17,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// reader is a client that follows the run: it puts the state together from the events that it is shown, and prints every
-// event and every message that it has seen as committed.
+// reader is a client that follows the run: it puts the state together from the events that it is shown, and prints
+// every event and every message that it has seen as committed.
 type reader struct {
 	schema state.Schema
 	state  state.State

@@ -27,9 +27,10 @@ func script() [][]call {
 	flaky := func(try int) call { return call{"flaky", try} }
 	bash := func(lines int) call { return call{"bash", lines} }
 	return [][]call{
-		{note}, {slow}, {look, put}, {bash(3)}, {note, note, note}, {fails}, {flaky(1)}, {flaky(2)}, {slow, note, look}, {put},
-		{bash(2), note}, {breaks}, {slow, slow, put, look}, {look}, {note, fails}, {bash(5)}, {put, put, put}, {slow}, {note, breaks, look}, {note},
-		{flaky(1), slow}, {flaky(2), note}, {bash(2), bash(3)}, {look, look, look, look}, {slow, put}, {fails, fails}, {note, slow, note, put}, {bash(3)}, {look, note},
+		{note}, {slow}, {look, put}, {bash(3)}, {note, note, note}, {fails}, {flaky(1)}, {flaky(2)}, {slow, note, look},
+		{put}, {bash(2), note}, {breaks}, {slow, slow, put, look}, {look}, {note, fails}, {bash(5)}, {put, put, put},
+		{slow}, {note, breaks, look}, {note}, {flaky(1), slow}, {flaky(2), note}, {bash(2), bash(3)},
+		{look, look, look, look}, {slow, put}, {fails, fails}, {note, slow, note, put}, {bash(3)}, {look, note},
 	}
 }
 
@@ -78,7 +79,8 @@ func (r robot) Stream(ctx context.Context, req *model.Request) iter.Seq2[message
 
 // end is the last chunk of a turn.
 func (r robot) end(turn int) message.Chunk {
-	c := message.Chunk{FinishReason: "stop", Usage: &message.Usage{InputTokens: 100, OutputTokens: 10, TotalTokens: 110}}
+	c := message.Chunk{FinishReason: "stop", Usage: &message.Usage{InputTokens: 100, OutputTokens: 10,
+		TotalTokens: 110}}
 	if turn >= len(r.turns) {
 		return c
 	}

@@ -111,7 +111,8 @@ func (s *site) start(ctx context.Context) (*exec.Cmd, io.ReadCloser, error) {
 	}
 	defer log.Close()
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), workerEnv+"="+string(raw), "GORACE=atexit_sleep_ms=0") // saves a second where races are looked for
+	// saves a second where races are looked for
+	cmd.Env = append(os.Environ(), workerEnv+"="+string(raw), "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // the log then tells where it hung
 	cmd.WaitDelay = 5 * time.Second
@@ -208,8 +209,8 @@ func (s *site) close() error {
 	return s.shared.Close()
 }
 
-// await follows a process to its end, and kills it when it is time. The last attempt that the run has is spared until it
-// got further; in a tree, where one run can stand still while others get further, before it is the last of any.
+// await follows a process to its end, and kills it when it is time. The last attempt that the run has is spared until
+// it got further; in a tree, where one run can stand still while others get further, before it is the last of any.
 func (s *site) await(a *attempt, k kill, marks <-chan mark, cmd *exec.Cmd) {
 	due := make(<-chan time.Time)
 	armed, passed := false, false

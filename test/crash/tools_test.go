@@ -15,7 +15,8 @@ import (
 )
 
 // effectsName is the file to which every effect of a tool is one line, "<call> <tool>". The tools of this program write
-// the one in the folder of the run, bash the one in the thread's workspace, with the number of the line as a third word.
+// the one in the folder of the run, bash the one in the thread's workspace, with the number of the line as a third
+// word.
 const effectsName = "effects"
 
 // effects is the file that the tools change: what has happened in the world, outside of the database.
@@ -64,7 +65,8 @@ type deed struct {
 	took   time.Duration
 }
 
-// deeds are the tools of the script but flaky and bash. fails ends in a result that says so, breaks and fatal in a Go error.
+// deeds are the tools of the script but flaky and bash. fails ends in a result that says so, breaks and fatal in a Go
+// error.
 func deeds() []deed {
 	return []deed{
 		{"note", tool.SideEffects, 5 * time.Millisecond},

@@ -19,12 +19,14 @@ import (
 // delegating are the turns of a run that delegates.
 func delegating() [][]call {
 	note, delegate := call{tool: "note"}, call{tool: "delegate"}
-	return [][]call{{note, call{tool: "leave"}}, {delegate}, {delegate, note}, {call{tool: "slow"}}, {call{tool: "gather"}, note}}
+	return [][]call{{note, call{tool: "leave"}}, {delegate}, {delegate, note}, {call{tool: "slow"}},
+		{call{tool: "gather"}, note}}
 }
 
 // delegated are those of a run below: ten steps of calls and answers. The deepest one delegates nothing.
 func delegated(depth int) [][]call {
-	turns := [][]call{{{tool: "note"}}, {{tool: "put"}, {tool: "look"}}, {{tool: "slow"}}, {{tool: "note"}}, {{tool: "look"}}}
+	turns := [][]call{{{tool: "note"}}, {{tool: "put"}, {tool: "look"}}, {{tool: "slow"}}, {{tool: "note"}},
+		{{tool: "look"}}}
 	if depth < 2 {
 		turns = append(turns, []call{{tool: "delegate"}})
 	}
@@ -48,7 +50,8 @@ func (w *worker) inTree(job runs.Job) (*agent.Agent, error) {
 // gather waits.
 func delegates(below *runs.Children) []tool.Tool {
 	begin := func(ctx context.Context, key string) (*runs.Child, error) {
-		return below.Start(ctx, key, runs.Request{Input: []message.Message{message.New(message.Human, "Do your part.")}})
+		return below.Start(ctx, key,
+			runs.Request{Input: []message.Message{message.New(message.Human, "Do your part.")}})
 	}
 	made := func(name, about string, run func(ctx context.Context, c *tool.Call) (string, error)) tool.Tool {
 		spec := tool.Spec{Name: name, Description: about, Effect: tool.Idempotent}

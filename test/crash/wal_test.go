@@ -13,9 +13,10 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// TestTheLogIsCutOff: after each kill the disk loses the end of SQLite's write-ahead log, as one does that lies about what
-// it has synced. Steps that were acknowledged may be gone, so their effects happen again and readers have seen what no
-// longer is. But the store opens, or says what is wrong with it, and the run comes to an end like the undisturbed one.
+// TestTheLogIsCutOff: after each kill the disk loses the end of SQLite's write-ahead log, as one does that lies about
+// what it has synced. Steps that were acknowledged may be gone, so their effects happen again and readers have seen
+// what no longer is. But the store opens, or says what is wrong with it, and the run comes to an end like the
+// undisturbed one.
 func TestTheLogIsCutOff(t *testing.T) {
 	t.Parallel()
 	c := startCampaign(t, order{Dir: dirFor(t), NoShell: true})
@@ -27,7 +28,8 @@ func TestTheLogIsCutOff(t *testing.T) {
 		ended := false
 		for range mostAttempts {
 			// Late enough that a cut leaves more than the claim: attempts that get nowhere would end the run.
-			a, err := s.try(t.Context(), kill{markCommit, 14 + rnd.IntN(12), time.Duration(rnd.IntN(3000)) * time.Microsecond})
+			a, err := s.try(t.Context(),
+				kill{markCommit, 14 + rnd.IntN(12), time.Duration(rnd.IntN(3000)) * time.Microsecond})
 			if err != nil && strings.Contains(err.Error(), store.ErrCorrupt.Error()) {
 				damaged++
 				break

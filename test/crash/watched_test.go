@@ -53,7 +53,8 @@ func (u *watchedUser) Admit(ctx context.Context, a store.Admission) (r store.Run
 }
 
 // ClaimRun implements [store.Work].
-func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence, err error) {
+func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence,
+	err error) {
 	err = w.write([]string{"claim"}, commitNote, func() error {
 		if f, err = w.Store.ClaimRun(ctx, id, owner, attempt, now); err != nil {
 			return err
@@ -66,13 +67,15 @@ func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, n
 	return f, err
 }
 
-// stalled is for how many attempts the run, or one below it that is active, has not got further: the one that has for the most.
+// stalled is for how many attempts the run, or one below it that is active, has not got further: the one that has for
+// the most.
 func (w *watched) stalled(ctx context.Context, id string) (int, error) {
 	run, err := w.Run(ctx, id)
 	if err != nil {
 		return 0, err
 	}
-	below, err := w.ListRuns(ctx, store.RunFilter{Parent: id, Statuses: []string{event.StatusRunning, event.StatusPending}, Limit: 1000})
+	below, err := w.ListRuns(ctx,
+		store.RunFilter{Parent: id, Statuses: []string{event.StatusRunning, event.StatusPending}, Limit: 1000})
 	most := run.Stalled
 	for _, r := range below {
 		if err != nil {
@@ -127,8 +130,8 @@ func (w *watched) write(items []string, kind string, do func() error) error {
 	return nil
 }
 
-// itemsOf names what a step writes, in a word for each thing that is the same in every run: its intents and results by call, its updates by node
-// and the number of turns before, the run's status.
+// itemsOf names what a step writes, in a word for each thing that is the same in every run: its intents and results by
+// call, its updates by node and the number of turns before, the run's status.
 func itemsOf(s store.Step) []string {
 	turns := 0
 	for _, m := range agent.Messages.Get(s.State) {

@@ -164,13 +164,14 @@ func (w *worker) build() error {
 	}
 	w.space = w.pool.Space(sandbox.Spec{ID: threadID, Mounts: mounts}, files, "")
 	var tools []tool.Tool
-	for _, t := range append(newTools(effects{filepath.Join(w.Dir, effectsName)}), shell.New(shell.Config{Space: w.space})) {
+	for _, t := range append(newTools(effects{filepath.Join(w.Dir, effectsName)}),
+		shell.New(shell.Config{Space: w.space})) {
 		tools = append(tools, marked{Tool: t, hold: w.Hold})
 	}
 	var m = robot{turns: w.turns(), stuck: w.Stuck}
 	chain := []agent.Middleware{
-		threaddata.New(), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}), danglingtoolcall.New(),
-		stopper{way: w.Way, manager: func() *runs.Manager { return w.manager }},
+		threaddata.New(), sandboxmw.New(sandboxmw.Config{Space: w.space, Release: w.space.Park}),
+		danglingtoolcall.New(), stopper{way: w.Way, manager: func() *runs.Manager { return w.manager }},
 	}
 	if w.Way != wayFailed { // which needs an error that ends the run
 		chain = append(chain, toolerror.New())

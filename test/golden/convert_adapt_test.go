@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// adapt makes a request for the graphs of the recorded server one for ours: theirs keep a log of words and obey a "mode",
-// ours keeps messages, and the script of the model obeys the words.
+// adapt makes a request for the graphs of the recorded server one for ours: theirs keep a log of words and obey a
+// "mode", ours keeps messages, and the script of the model obeys the words.
 func adapt(set string, t *trace) {
 	if set == "gateway" { // the places of other rows are other ones here
 		t.path = strings.NewReplacer("messages?limit=1&after_seq=3", "messages?limit=1&after_seq=${p1}",
@@ -26,7 +26,8 @@ func adapt(set string, t *trace) {
 		return
 	}
 	v = adaptValue("", v)
-	if m, ok := v.(map[string]any); ok && (m["interrupt_before"] != nil || m["interrupt_after"] != nil) && m["input"] != nil {
+	if m, ok := v.(map[string]any); ok && (m["interrupt_before"] != nil || m["interrupt_after"] != nil) &&
+		m["input"] != nil {
 		m["input"] = state(map[string]any{"log": []any{"look into it"}}) // a run with a step to stop at
 	}
 	raw, err := json.Marshal(v)
@@ -88,5 +89,6 @@ func state(v map[string]any) map[string]any {
 			words = append(words, s)
 		}
 	}
-	return map[string]any{"messages": []any{map[string]any{"role": "user", "content": strings.TrimSpace(strings.Join(words, " "))}}}
+	return map[string]any{"messages": []any{map[string]any{"role": "user",
+		"content": strings.TrimSpace(strings.Join(words, " "))}}}
 }

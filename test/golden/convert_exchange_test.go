@@ -37,7 +37,8 @@ var (
 
 func convert(name string, traces []trace) Recording {
 	set, _, _ := strings.Cut(name, "/")
-	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}, there: map[string]bool{}, exact: exact(name)}
+	c := &converter{set: set, vars: map[string]string{}, needed: map[string]bool{}, there: map[string]bool{},
+		exact: exact(name)}
 	for i := range traces {
 		adapt(set, &traces[i])
 		for _, id := range uuid.FindAllString(request(&traces[i]), -1) {
@@ -69,8 +70,10 @@ var (
 
 // needs notes what a request takes for granted: a thread that no earlier one made, a run that no earlier one started.
 func (c *converter) needs(t *trace, e *Exchange) {
-	if e.Method == http.MethodPost && strings.HasSuffix(e.Path, "/threads") || strings.Contains(e.Body, `"if_not_exists":"create"`) {
-		for _, m := range append(threadInBody.FindAllStringSubmatch(e.Body, -1), threadInPath.FindAllStringSubmatch(e.Path, -1)...) {
+	if e.Method == http.MethodPost && strings.HasSuffix(e.Path, "/threads") ||
+		strings.Contains(e.Body, `"if_not_exists":"create"`) {
+		for _, m := range append(threadInBody.FindAllStringSubmatch(e.Body, -1),
+			threadInPath.FindAllStringSubmatch(e.Path, -1)...) {
 			c.there[m[1]] = c.there[m[1]] || t.status < 300
 		}
 		return
@@ -155,7 +158,8 @@ func (c *converter) pattern(text string) string {
 func (c *converter) headers(t *trace) map[string]string {
 	out := map[string]string{}
 	for name, value := range t.headers {
-		keep := slices.Contains([]string{"last-event-id", "range", "if-range", "if-none-match", "if-match", "prefer", "origin"}, name) ||
+		keep := slices.Contains([]string{"last-event-id", "range", "if-range", "if-none-match", "if-match", "prefer",
+			"origin"}, name) ||
 			name == "content-type" && value != "application/json"
 		if keep {
 			out[name] = c.madeUp(value)
@@ -167,7 +171,8 @@ func (c *converter) headers(t *trace) map[string]string {
 // heads are those of a response that clients rely on.
 func (c *converter) heads(t *trace) map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{"content-type", "content-location", "content-range", "content-disposition", "accept-ranges",
+	for _, name := range []string{"content-type", "content-location", "content-range", "content-disposition",
+		"accept-ranges",
 		"x-accel-buffering"} {
 		value, ok := t.heads[name]
 		if !ok || name == "content-type" && t.status >= 400 {
@@ -203,7 +208,8 @@ func (c *converter) body(t *trace, e *Exchange) {
 	var v any
 	dec := json.NewDecoder(strings.NewReader(first))
 	dec.UseNumber()
-	if dec.Decode(&v) != nil || strings.Contains(first, "   (extract") || strings.Contains(t.path, "/artifacts/") && t.status < 400 {
+	if dec.Decode(&v) != nil || strings.Contains(first, "   (extract") || strings.Contains(t.path, "/artifacts/") &&
+		t.status < 400 {
 		return
 	}
 	e.JSON = c.shape("", v)

@@ -55,7 +55,8 @@ func parse(text string) ([]trace, error) {
 // cuts off the status is left.
 func parseShort(text string, ended int) (list []trace) {
 	for _, m := range shortLine.FindAllStringSubmatch(text, -1) {
-		t := trace{began: ended, ended: ended, method: m[2], path: m[3], body: m[4], answer: m[6], headers: map[string]string{}}
+		t := trace{began: ended, ended: ended, method: m[2], path: m[3], body: m[4], answer: m[6],
+			headers: map[string]string{}}
 		t.n, _ = strconv.Atoi(m[1])
 		t.status, _ = strconv.Atoi(m[5])
 		t.heads = map[string]string{"content-type": "application/json"}

@@ -9,15 +9,18 @@ import (
 
 // opaque are keys whose values belong to the graph, the model or the server that was recorded, and not to the protocol.
 func opaque(set, key string) bool {
-	if slices.Contains([]string{"response_metadata", "usage_metadata", "additional_kwargs", "input_schema", "output_schema",
-		"state_schema", "config_schema", "context_schema", "ctx", "nodes", "input", "edges", "result", "artifact", "args"}, key) {
+	if slices.Contains([]string{"response_metadata", "usage_metadata", "additional_kwargs", "input_schema",
+		"output_schema",
+		"state_schema", "config_schema", "context_schema", "ctx", "nodes", "input", "edges", "result", "artifact",
+		"args"}, key) {
 		return true
 	}
 	if key == "configurable" || key == "context" {
 		return true
 	}
-	return set == "langgraph" && slices.Contains([]string{"values", "metadata", "config", "kwargs", "context", "configurable",
-		"payload", "checkpoint_map", "value"}, key)
+	return set == "langgraph" &&
+		slices.Contains([]string{"values", "metadata", "config", "kwargs", "context", "configurable",
+			"payload", "checkpoint_map", "value"}, key)
 }
 
 // fixed tells whether the protocol fixes the value of a key, so that it is compared and not only its type.

@@ -65,5 +65,6 @@ func wanted(name string) bool {
 
 // exact are the recordings of agents, skills and memory, whose answers follow from the requests alone.
 func exact(name string) bool {
-	return slices.ContainsFunc([]string{"71-", "72-", "77-", "78-", "79-"}, func(n string) bool { return strings.HasPrefix(name, "gateway/"+n) })
+	return slices.ContainsFunc([]string{"71-", "72-", "77-", "78-", "79-"},
+		func(n string) bool { return strings.HasPrefix(name, "gateway/"+n) })
 }

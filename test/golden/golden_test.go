@@ -27,7 +27,8 @@ func TestEveryExchangeIsReplayedOrLeftOut(t *testing.T) {
 			e := &rec.Exchanges[i]
 			rule := find(rules, rec.Name, e)
 			if e.LeftOut != (rule >= 0) {
-				t.Errorf("%s, exchange %d: the recording says left out %v, the table %v; convert again", rec.Name, e.N, e.LeftOut, rule >= 0)
+				t.Errorf("%s, exchange %d: the recording says left out %v, the table %v; convert again", rec.Name, e.N,
+					e.LeftOut, rule >= 0)
 			}
 			switch {
 			case rule >= 0:
@@ -46,8 +47,8 @@ func TestEveryExchangeIsReplayedOrLeftOut(t *testing.T) {
 	t.Logf("%d exchanges are compared in full, %d in part, %d are left out", full, partly, out)
 }
 
-// TestRulesAreNarrow: each line has a reason, is for exchanges of one recording that are there, and none that excuses lets
-// another status pass.
+// TestRulesAreNarrow: each line has a reason, is for exchanges of one recording that are there, and none that excuses
+// lets another status pass.
 func TestRulesAreNarrow(t *testing.T) {
 	there := make(map[string]bool)
 	for _, rec := range recordings(t) {

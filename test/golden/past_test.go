@@ -13,8 +13,8 @@ type Past struct {
 	// Talk is what several runs were asked, one after the other, and Model who answered, if not the default one.
 	Talk  []string
 	Model string
-	// Names are variables of messages: "ai 0" is the first answer, "human 1" the second question, and "place of ai 0" where that
-	// answer stands.
+	// Names are variables of messages: "ai 0" is the first answer, "human 1" the second question, and "place of ai 0"
+	// where that answer stands.
 	Names map[string]string
 	// Runs are runs that were asked for something, and the variables of their ids.
 	Runs []Did
@@ -45,7 +45,8 @@ func pasts() map[string]Past {
 			Names: map[string]string{"p1": "place of ai 0", "p2": "place of tool 0"},
 		},
 		"gateway/27-workspace-changes, exchange 1": {Runs: []Did{
-			{"n2", "make the files"}, {"n3", "change the files"}, {"n4", "hello"}, {"n5", "make outputs but forget them"},
+			{"n2", "make the files"}, {"n3", "change the files"}, {"n4", "hello"},
+			{"n5", "make outputs but forget them"},
 		}},
 		"gateway/24-messages-page, exchange 1": {Talk: questions(17)},
 		"gateway/26-token-usage, exchange 1":   {Talk: questions(3)},
@@ -54,7 +55,8 @@ func pasts() map[string]Past {
 			Talk:  []string{"first question", "second question"},
 			Names: map[string]string{"n2": "ai 0", "n3": "human 1", "n4": "ai 1", "c8": "human 0"},
 		},
-		"gateway/78-skills-custom, exchange 34":            {Gone: []string{"flat-one", "tidy-notes", "warned", "with-link", "word-count"}},
+		"gateway/78-skills-custom, exchange 34": {Gone: []string{"flat-one", "tidy-notes", "warned",
+			"with-link", "word-count"}},
 		"gateway/79-memory, exchange 38":                   {Facts: 10},
 		"gateway/20-state-get, exchange 2":                 talked,
 		"gateway/21-state-update, exchange 1":              talked,

@@ -177,7 +177,8 @@ func playOnce(t *testing.T, rec *Recording, spoil func(*Exchange, *answer)) []st
 func TestPlayback(t *testing.T) {
 	for _, rec := range recordings(t) {
 		t.Run(rec.Name, func(t *testing.T) {
-			for i := range rec.Exchanges { // the player knows one exchange after the other only, and those of the recording
+			// the player knows one exchange after the other only, and those of the recording
+			for i := range rec.Exchanges {
 				rec.Exchanges[i].Overlaps, rec.Exchanges[i].NeedsThread, rec.Exchanges[i].NeedsRun = false, "", ""
 			}
 			for _, f := range playOnce(t, &rec, nil) {

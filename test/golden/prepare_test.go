@@ -27,11 +27,13 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	}
 	thread := regexp.MustCompile(`/threads/[^/]+`).FindString(e.Path)
 	if past.Said != "" {
-		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+`"},"config":{"recursion_limit":100}}`)
+		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":"`+past.Said+
+			`"},"config":{"recursion_limit":100}}`)
 	}
 	for _, said := range past.Talk {
-		r.post(ctx, api+thread+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":[{"type":"text","text":"`+said+
-			`"}]}]},"config":{"recursion_limit":100},"context":{"model_name":"`+cmp.Or(past.Model, "fake")+`"}}`)
+		r.post(ctx, api+thread+"/runs/wait",
+			`{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":[{"type":"text","text":"`+said+
+				`"}]}]},"config":{"recursion_limit":100},"context":{"model_name":"`+cmp.Or(past.Model, "fake")+`"}}`)
 	}
 	for _, did := range past.Runs {
 		r.did(ctx, api+thread, did)
@@ -49,7 +51,8 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 	if e.NeedsRun == "" || r.made[e.NeedsRun] {
 		return
 	}
-	resp := r.post(ctx, api+thread+"/runs/stream", `{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":"hello"}]}}`)
+	resp := r.post(ctx, api+thread+"/runs/stream",
+		`{"assistant_id":"lead_agent","input":{"messages":[{"role":"user","content":"hello"}]}}`)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.vars, e.NeedsRun)
@@ -58,7 +61,9 @@ func (r *replayer) prepare(ctx context.Context, e *Exchange) {
 
 // did has a run do what it is told to, and gives a variable its id.
 func (r *replayer) did(ctx context.Context, url string, did Did) {
-	resp := r.post(ctx, url+"/runs/wait", `{"assistant_id":"lead_agent","input":{"messages":[{"type":"human","content":[{"type":"text","text":"`+did.Said+`"}]}]}}`)
+	resp := r.post(ctx, url+"/runs/wait",
+		`{"assistant_id":"lead_agent","input":{"messages":[{"type":"human","content":[{"type":"text","text":"`+did.Said+
+			`"}]}]}}`)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.made == nil {

@@ -46,7 +46,8 @@ type Exchange struct {
 	// Stream is the shape of an event stream.
 	Stream *Stream `json:"stream,omitempty"`
 
-	// NeedsThread and NeedsRun are variables of a thread and of an ended run in it that were there before the trace began.
+	// NeedsThread and NeedsRun are variables of a thread and of an ended run in it that were there before the trace
+	// began.
 	NeedsThread string `json:"needs_thread,omitempty"`
 	NeedsRun    string `json:"needs_run,omitempty"`
 

@@ -19,7 +19,8 @@ import (
 // exchangeTime bounds one request with its answer.
 const exchangeTime = 60 * time.Second
 
-// underWay is how long the next request waits for the events of a stream that it overlaps, as some come only because of it.
+// underWay is how long the next request waits for the events of a stream that it overlaps, as some come only because of
+// it.
 const underWay = 500 * time.Millisecond
 
 // replayer sends the requests of a recording and compares the answers.
@@ -105,8 +106,8 @@ func randomUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// exchange sends one request, a question again for a while as its answer may still change, and keeps what does not fit. begun is
-// called when an answer begins.
+// exchange sends one request, a question again for a while as its answer may still change, and keeps what does not fit.
+// begun is called when an answer begins.
 func (r *replayer) exchange(ctx context.Context, e *Exchange, begun func()) {
 	end := time.Now().Add(r.patience)
 	for {
@@ -116,7 +117,8 @@ func (r *replayer) exchange(ctx context.Context, e *Exchange, begun func()) {
 			r.used.excused(e, rules)
 			r.mu.Lock()
 			for _, f := range found {
-				r.found = append(r.found, fmt.Sprintf("%s, exchange %d, %s %s: %s", r.rec.Name, e.N, e.Method, e.Path, f))
+				r.found = append(r.found, fmt.Sprintf("%s, exchange %d, %s %s: %s", r.rec.Name, e.N, e.Method, e.Path,
+					f))
 			}
 			r.mu.Unlock()
 			return
@@ -183,8 +185,8 @@ func (r *replayer) request(ctx context.Context, e *Exchange) (*http.Request, err
 
 var startsRuns = whole(`POST .*/runs(/stream|/wait|/batch)?`)
 
-// saysDefaults is the body of a request to the JavaScript server with its default where ours is that of the Python server:
-// a run behind an active one is refused.
+// saysDefaults is the body of a request to the JavaScript server with its default where ours is that of the Python
+// server: a run behind an active one is refused.
 func saysDefaults(e *Exchange, body string) string {
 	if !startsRuns.MatchString(e.Route()) || !json.Valid([]byte(body)) {
 		return body
@@ -321,7 +323,8 @@ func multipartBody(body string) (string, bool) {
 	for _, p := range part.FindAllStringSubmatch(text[1], -1) {
 		size := 0
 		fmt.Sscan(p[3], &size)
-		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=%q; filename=%q\r\n\r\n%s\r\n", boundary, p[1], p[2], strings.Repeat("x", size))
+		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=%q; filename=%q\r\n\r\n%s\r\n", boundary, p[1],
+			p[2], strings.Repeat("x", size))
 	}
 	return b.String() + "--" + boundary + "--\r\n", true
 }

@@ -103,8 +103,9 @@ func putAgents(t *testing.T, data string) {
 	t.Helper()
 	const own = "users/default/agents/"
 	for name, content := range map[string]string{
-		"agents/old/config.yaml": "description: shared one\n", "agents/old/SOUL.md": "Old soul.\n", own + "memo/memory.json": "{}",
-		own + "broken/config.yaml": "name: [", own + "writer-1/config.yaml": "name: writer-1\n",
+		"agents/old/config.yaml": "description: shared one\n", "agents/old/SOUL.md": "Old soul.\n",
+		own + "memo/memory.json": "{}", own + "broken/config.yaml": "name: [",
+		own + "writer-1/config.yaml": "name: writer-1\n",
 	} {
 		if strings.Contains(name, "writer") != strings.Contains(t.Name(), "disabled") {
 			continue
@@ -125,9 +126,10 @@ func putFiles(t *testing.T, data string, r *replayer) {
 	r.invent(&r.rec.Exchanges[0])
 	dir := filepath.Join(data, "users", "default", "threads", fill("${n1}", r.vars), "user-data", "outputs")
 	files := map[string]string{
-		"a.txt": "hello\nworld\n", "page.html": "<html>hi</html>\n", "pic.svg": "<svg/>\n", "noext": "text\n", "blob": "\x00\x01\x02\x03",
-		"s.js": "1\n", "t.csv": "a,b\n", "d.json": "{}\n", "x.xhtml": "<html/>\n", "f.pdf": "%PDF-1.4\n", "v.mp4": "\x00\x00\x00",
-		"résumé 1.md": "# r\n", "empty.txt": "", "sub/deep.txt": "deep\n", "out.txt": "x\n",
+		"a.txt": "hello\nworld\n", "page.html": "<html>hi</html>\n", "pic.svg": "<svg/>\n", "noext": "text\n",
+		"blob": "\x00\x01\x02\x03", "s.js": "1\n", "t.csv": "a,b\n", "d.json": "{}\n", "x.xhtml": "<html/>\n",
+		"f.pdf": "%PDF-1.4\n", "v.mp4": "\x00\x00\x00", "résumé 1.md": "# r\n", "empty.txt": "",
+		"sub/deep.txt": "deep\n", "out.txt": "x\n",
 		"img.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00",
 	}
 	for name, content := range files {

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// Shape is what a JSON value must be like. The zero value fits anything. It is written as a JSON value: "string", "number",
-// "boolean" and "any" are types, "=x" is the string x, in which ${c1} is a variable and * anything; an object has the
-// keys that must be there, and an array with one element the shape that all elements have. A null fits anything, as in
-// the recording it says nothing of the type. Where values are compared, "is x" is the number, boolean or null x, and an array that
-// begins with "exactly" has the shapes of its elements, one by one, or with "in any order" in an order that the server chooses.
+// Shape is what a JSON value must be like. The zero value fits anything. It is written as a JSON value: "string",
+// "number", "boolean" and "any" are types, "=x" is the string x, in which ${c1} is a variable and * anything; an object
+// has the keys that must be there, and an array with one element the shape that all elements have. A null fits
+// anything, as in the recording it says nothing of the type. Where values are compared, "is x" is the number, boolean
+// or null x, and an array that begins with "exactly" has the shapes of its elements, one by one, or with "in any order"
+// in an order that the server chooses.
 type Shape struct {
 	Kind   string
 	Text   string            // of "=" and "is"
@@ -148,8 +149,8 @@ func stringy(s *Shape) bool { return s.Kind == String || s.Kind == Literal }
 // Vars are the values of the variables, by name.
 type Vars map[string]string
 
-// check compares a value with a shape and returns what is wrong, each with its place. Variables that have no value yet get
-// one.
+// check compares a value with a shape and returns what is wrong, each with its place. Variables that have no value yet
+// get one.
 type check struct {
 	vars  Vars
 	found []string

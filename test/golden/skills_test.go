@@ -14,7 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/test/server"
 )
 
-// replaySkills replays the recordings of skills, one after the other, as they go on with what the one before has installed.
+// replaySkills replays the recordings of skills, one after the other, as they go on with what the one before has
+// installed.
 func replaySkills(t *testing.T, list []Recording, u *used) {
 	t.Helper()
 	s := server.Start(t, server.Options{Config: "testdata/skills.yaml", Model: "fake"})
@@ -57,13 +58,16 @@ func putArchives(t *testing.T, data string, r *replayer) {
 func archives() map[string][]member {
 	md := func(lines string) string { return "---\n" + lines + "\n---\n\n# Text\n" }
 	one := func(name, description string, more ...member) []member {
-		return append([]member{{name: name + "/SKILL.md", content: md("name: " + name + "\ndescription: " + description)}}, more...)
+		return append([]member{{name: name + "/SKILL.md",
+			content: md("name: " + name + "\ndescription: " + description)}}, more...)
 	}
 	list := map[string][]member{
 		"good": {
-			{name: "tidy-notes/SKILL.md", content: "---\nname: tidy-notes\ndescription: Sort notes by date.\nlicense: MIT\nversion: \"1.2\"\n" +
-				"author: me\nallowed-tools: [read_file]\nmetadata: {a: 1}\n---\n\n# Tidy\n"},
-			{name: "tidy-notes/references/r.md", content: "Notes.\n"}, {name: "tidy-notes/scripts/run.py", content: "print(1)\n"},
+			{name: "tidy-notes/SKILL.md",
+				content: "---\nname: tidy-notes\ndescription: Sort notes by date.\nlicense: MIT\nversion: \"1.2\"\n" +
+					"author: me\nallowed-tools: [read_file]\nmetadata: {a: 1}\n---\n\n# Tidy\n"},
+			{name: "tidy-notes/references/r.md", content: "Notes.\n"},
+			{name: "tidy-notes/scripts/run.py", content: "print(1)\n"},
 		},
 		"flat":   {{name: "SKILL.md", content: md("name: flat-one\ndescription: Files at the root of the archive.")}},
 		"link":   one("with-link", "Has a symlink.", member{"with-link/passwd", "/etc/passwd", fs.ModeSymlink | 0o777}),
@@ -78,19 +82,21 @@ func archives() map[string][]member {
 		"empty":  {},
 		"nomd":   {{name: "b/readme.md", content: "text\n"}},
 		"nofm":   {{name: "b/SKILL.md", content: "# Text\n"}},
-		"tok":    one("tok", "d", member{name: "tok/scripts/a.py", content: "import os\nos.system('ls')\nkey = 'AKIA" + "ABCDEFGHIJKLMNOP'\n"}),
-		"blk":    one("blk", "demo-block"),
-		"gar":    one("gar", "demo-garbage"),
-		"scr":    one("scr", "d", member{name: "scr/scripts/a.sh", content: "echo demo-warn\n"}),
-		"bin":    one("bin", "d", member{name: "bin/references/a.md", content: "a\xff\xfe"}),
+		"tok": one("tok", "d", member{name: "tok/scripts/a.py", content: "import os\nos.system('ls')\nkey = 'AKIA" +
+			"ABCDEFGHIJKLMNOP'\n"}),
+		"blk": one("blk", "demo-block"),
+		"gar": one("gar", "demo-garbage"),
+		"scr": one("scr", "d", member{name: "scr/scripts/a.sh", content: "echo demo-warn\n"}),
+		"bin": one("bin", "d", member{name: "bin/references/a.md", content: "a\xff\xfe"}),
 	}
 	for range 4096 {
 		list["many"] = append(list["many"], member{name: fmt.Sprintf("b/%d.txt", len(list["many"]))})
 	}
 	list["many"] = append(list["many"], one("b", "d")...)
 	for i, head := range []string{
-		"name: b", "description: d", "name: Bad_Name\ndescription: d", "name: -x\ndescription: d", "name: " + strings.Repeat("a", 65) + "\ndescription: d",
-		"name: b\ndescription: a <b> c", "name: b\ndescription: " + strings.Repeat("d", 1025), "name: b\ndescription: d\ncolor: red",
+		"name: b", "description: d", "name: Bad_Name\ndescription: d", "name: -x\ndescription: d", "name: " +
+			strings.Repeat("a", 65) + "\ndescription: d", "name: b\ndescription: a <b> c", "name: b\ndescription: " +
+			strings.Repeat("d", 1025), "name: b\ndescription: d\ncolor: red",
 		"name: 12\ndescription: d", "name: b\ndescription: [", "- a\n- b", "name: b\ndescription: d\nallowed-tools: 5",
 	} {
 		list[fmt.Sprintf("fm%d", i)] = []member{{name: "b/SKILL.md", content: md(head)}}

@@ -21,10 +21,14 @@ func TestSpoiledAnswersAreFound(t *testing.T) {
 		"an unknown event":     func(_ *Exchange, a *answer) bool { return addEvent(a) },
 		"no end of the stream": func(_ *Exchange, a *answer) bool { return cutEnd(a) },
 		"another first event":  func(_ *Exchange, a *answer) bool { return swapStart(a) },
-		"a key of an event":    func(_ *Exchange, a *answer) bool { return len(a.frames) > 0 && drop(aMap(a.frames[0].Data)) },
-		"no body":              func(_ *Exchange, a *answer) bool { had := a.body != nil; a.json = false; return had },
+		"a key of an event": func(_ *Exchange, a *answer) bool {
+			return len(a.frames) > 0 && drop(aMap(a.frames[0].Data))
+		},
+		"no body": func(_ *Exchange, a *answer) bool { had := a.body != nil; a.json = false; return had },
 	}
-	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/30c-stream-updates", "gateway/31b-two-tools-parallel", "gateway/40-runs-create-list-get", "gateway/41-join", "gateway/71-agents", "gateway/77-skills", "gateway/78-skills-custom", "gateway/79-memory"}
+	names := []string{"gateway/10-thread-create", "gateway/30a-stream-web-client", "gateway/30c-stream-updates",
+		"gateway/31b-two-tools-parallel", "gateway/40-runs-create-list-get", "gateway/41-join", "gateway/71-agents",
+		"gateway/77-skills", "gateway/78-skills-custom", "gateway/79-memory"}
 	for fault, spoil := range faults {
 		t.Run(fault, func(t *testing.T) {
 			tried := 0
@@ -34,7 +38,8 @@ func TestSpoiledAnswersAreFound(t *testing.T) {
 				}
 				for i := range rec.Exchanges {
 					e := &rec.Exchanges[i]
-					if IsLeftOut(rec.Name, e) || e.HangUp > 0 || find(changed(), rec.Name, e) >= 0 || find(excused(), rec.Name, e) >= 0 {
+					if IsLeftOut(rec.Name, e) || e.HangUp > 0 || find(changed(), rec.Name, e) >= 0 ||
+						find(excused(), rec.Name, e) >= 0 {
 						continue
 					}
 					one := Recording{Name: rec.Name, Exchanges: []Exchange{*e}}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Stream is what an event stream must be like. How many events of a name come, and in which order, depends on the nodes of
-// the graph, so that is left open; which names come, and which is the first and the last, is not.
+// Stream is what an event stream must be like. How many events of a name come, and in which order, depends on the nodes
+// of the graph, so that is left open; which names come, and which is the first and the last, is not.
 type Stream struct {
 	First string `json:"first"`
 	Last  string `json:"last"`

@@ -15,7 +15,8 @@ type Rule struct {
 	Status int
 	// From is the recorded status that the rule is for; 0 means any.
 	From int
-	// Finds is, in the table of what is excused, a regular expression on what does not fit: "body.next: is number, want string".
+	// Finds is, in the table of what is excused, a regular expression on what does not fit: "body.next: is number, want
+	// string".
 	Finds  string
 	Reason string
 }

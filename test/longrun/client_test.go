@@ -121,7 +121,8 @@ type reader struct {
 // start starts a run and follows it.
 func (c *client) start(thread string, order map[string]any) *reader {
 	c.t.Helper()
-	order["assistant_id"], order["stream_mode"], order["stream_resumable"] = "lead_agent", strings.Split(modes, ","), true
+	order["assistant_id"], order["stream_mode"], order["stream_resumable"] = "lead_agent", strings.Split(modes, ","),
+		true
 	order["on_disconnect"], order["context"] = "continue", map[string]any{"is_plan_mode": true, "thread_id": thread}
 	body, err := json.Marshal(order)
 	server.Must(c.t, err)
@@ -129,7 +130,8 @@ func (c *client) start(thread string, order map[string]any) *reader {
 		if location != "" {
 			return c.join(ctx, location)
 		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.place.addr+"/api/langgraph/threads/"+thread+"/runs/stream", bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.place.addr+"/api/langgraph/threads/"+
+			thread+"/runs/stream", bytes.NewReader(body))
 		if err == nil {
 			req.Header.Set("Content-Type", "application/json")
 		}
@@ -143,7 +145,8 @@ func (c *client) follow(thread string, request viewer.Request) *reader {
 
 // join is the request for the stream of a run, wherever the server is now.
 func (c *client) join(ctx context.Context, location string) (*http.Request, error) {
-	return http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.place.addr+location+"/stream?stream_mode="+modes, http.NoBody)
+	return http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.place.addr+location+"/stream?stream_mode="+modes,
+		http.NoBody)
 }
 
 // end waits until the client has seen the end, and returns the run.
@@ -154,11 +157,14 @@ func (v *reader) end() (r run) {
 	return r
 }
 
-// check compares what the client saw with what a reader from the start sees now. It returns how many pieces of an answer
-// that was cut off came beside that.
+// check compares what the client saw with what a reader from the start sees now. It returns how many pieces of an
+// answer that was cut off came beside that.
 func (v *reader) check() (void int) {
 	v.c.t.Helper()
-	fresh := v.c.follow(v.thread, func(ctx context.Context, _ string) (*http.Request, error) { return v.c.join(ctx, v.Location()) })
+	fresh := v.c.follow(v.thread, func(ctx context.Context, _ string) (*http.Request,
+		error) {
+		return v.c.join(ctx, v.Location())
+	})
 	fresh.End()
 	return viewer.Compare(v.c.t, v.Seen(), fresh.Seen())
 }

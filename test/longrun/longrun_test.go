@@ -53,14 +53,16 @@ func TestSixtySteps(t *testing.T) {
 	thread := c.thread()
 	c.upload(thread, files(t))
 
-	first := c.start(thread, map[string]any{"input": map[string]any{"messages": []any{map[string]any{"type": "human", "content": request}}}})
+	first := c.start(thread,
+		map[string]any{"input": map[string]any{"messages": []any{map[string]any{"type": "human", "content": request}}}})
 	n = killTwice(c, m, n, first)
 	asked := first.end()
 	checkQuestion(c, thread, m.ended(0))
 	n.Term() // while the question is open
 	c.place.start(t)
 
-	second := c.start(thread, map[string]any{"command": map[string]any{"resume": map[string]any{"decisions": []any{map[string]any{"type": "approve"}}}}})
+	second := c.start(thread,
+		map[string]any{"command": map[string]any{"resume": map[string]any{"decisions": []any{map[string]any{"type": "approve"}}}}})
 	approved := second.end()
 	third := c.start(thread, reply(c, thread))
 	answered := third.end()
@@ -80,7 +82,8 @@ func killTwice(c *client, m *model, n *server.Node, v *reader) *server.Node {
 	})
 	n.Kill()
 	n = c.place.start(c.t)
-	server.Eventually(c.t, "the command has begun", func() bool { return c.artifact(v.thread, workspace+"deploy.log") != "" })
+	server.Eventually(c.t, "the command has begun",
+		func() bool { return c.artifact(v.thread, workspace+"deploy.log") != "" })
 	n.Kill()
 	return c.place.start(c.t)
 }
@@ -104,7 +107,8 @@ func checkQuestion(c *client, thread string, at int) {
 	}
 	server.Must(c.t, json.Unmarshal(s.Tasks[0].Interrupts[0].Value, &q))
 	push := script()[at].calls[1]
-	if len(q.Actions) != 1 || q.Actions[0].Name != push.tool || !cmp.Equal(q.Actions[0].Args, push.args) || len(q.Reviews) != 1 ||
+	if len(q.Actions) != 1 || q.Actions[0].Name != push.tool || !cmp.Equal(q.Actions[0].Args, push.args) ||
+		len(q.Reviews) != 1 ||
 		q.Reviews[0].Name != push.tool || !slices.Contains(q.Reviews[0].Allowed, "approve") {
 		c.t.Errorf("the question is %s", s.Tasks[0].Interrupts[0].Value)
 	}
@@ -125,10 +129,11 @@ func reply(c *client, thread string) map[string]any {
 		c.t.Fatalf("next %v, question %+v", s.Next, q)
 	}
 	return map[string]any{"input": map[string]any{"messages": []any{map[string]any{
-		"type": "human", "content": "", "additional_kwargs": map[string]any{"hide_from_ui": true, "human_input_response": map[string]any{
-			"version": 1, "kind": "human_input_response", "source": "ask_clarification", "request_id": q.RequestID,
-			"response_kind": "option", "option_id": q.Options[1].ID, "value": q.Options[1].Value,
-		}},
+		"type": "human", "content": "", "additional_kwargs": map[string]any{"hide_from_ui": true,
+			"human_input_response": map[string]any{
+				"version": 1, "kind": "human_input_response", "source": "ask_clarification", "request_id": q.RequestID,
+				"response_kind": "option", "option_id": q.Options[1].ID, "value": q.Options[1].Value,
+			}},
 	}}}}
 }
 
@@ -144,20 +149,23 @@ func checkRuns(c *client, m *model, runs []run) {
 		if r.Status != "success" || r.Error != "" || r.Stop != "" || r.Attempt != attempts {
 			c.t.Errorf("run %d: %+v", i, r)
 		}
-		if r.Input < least.input || r.Input > all.input || r.Output < least.output || r.Output > all.output || r.Total != r.Input+r.Output {
+		if r.Input < least.input || r.Input > all.input || r.Output < least.output || r.Output > all.output ||
+			r.Total != r.Input+r.Output {
 			c.t.Errorf("run %d: usage %+v, want from %+v to %+v", i, r, least, all)
 		}
 	}
 }
 
-// checkStreams: who was cut off has seen everything once, and nothing but pieces of the answer that was cut off beside it.
+// checkStreams: who was cut off has seen everything once, and nothing but pieces of the answer that was cut off beside
+// it.
 func checkStreams(c *client, first *reader, others ...*reader) {
 	c.t.Helper()
 	void := first.check()
 	if void == 0 || first.Connected() < 3 {
 		c.t.Errorf("%d pieces were void, over %d connections", void, first.Connected())
 	}
-	if !slices.ContainsFunc(first.Seen(), func(f viewer.Frame) bool { return f.Event == "values" && strings.Contains(f.Data, `"__interrupt__"`) }) {
+	if !slices.ContainsFunc(first.Seen(),
+		func(f viewer.Frame) bool { return f.Event == "values" && strings.Contains(f.Data, `"__interrupt__"`) }) {
 		c.t.Error("the question was not in the stream")
 	}
 	for _, v := range others {
@@ -188,7 +196,8 @@ func checkState(c *client, m *model, thread string) {
 		t.Errorf("title %q, summary %q, next %v", v.Title, v.Summary, s.Next)
 	}
 	notes, said := checkTurns(c, m.steps, v.Messages)
-	wantNotes := map[string]int{"system ": 1, "human deerflow_view_image_context": 3, "human budget_warning": 1, "human todo_reminder": m.forgotten()}
+	wantNotes := map[string]int{"system ": 1, "human deerflow_view_image_context": 3, "human budget_warning": 1,
+		"human todo_reminder": m.forgotten()}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Errorf("notes: %s", diff)
 	}
@@ -204,7 +213,8 @@ func checkSaid(t *testing.T, said []message) {
 		t.Fatalf("the user said %+v", said)
 	}
 	block, own, _ := strings.Cut(said[0].Content, "</current_uploads>")
-	for _, part := range []string{"<current_uploads>", "notes.txt", "interview 1", "survey guide.md", "L3: Structure", "chart.png", "photo.png"} {
+	for _, part := range []string{"<current_uploads>", "notes.txt", "interview 1", "survey guide.md", "L3: Structure",
+		"chart.png", "photo.png"} {
 		if strings.Count(block, "\n- "+part)+strings.Count(block, part) == 0 {
 			t.Errorf("%q is not in %s", part, block)
 		}
@@ -212,13 +222,14 @@ func checkSaid(t *testing.T, said []message) {
 	if strings.TrimSpace(own) != request || strings.Contains(said[1].Content, "uploads") {
 		t.Errorf("%q, %q", own, said[1].Content)
 	}
-	if want := fmt.Sprintf("Answer to your question %q: By name", question); said[1].Content != want || !said[1].Kwargs.Hidden {
+	if want := fmt.Sprintf("Answer to your question %q: By name", question); said[1].Content != want ||
+		!said[1].Kwargs.Hidden {
 		t.Errorf("%+v", said[1])
 	}
 }
 
-// checkBudget: each answer says what it took, and the warning came when it was due, with the number that is right whatever
-// was killed.
+// checkBudget: each answer says what it took, and the warning came when it was due, with the number that is right
+// whatever was killed.
 func checkBudget(t *testing.T, m *model, msgs []message) {
 	t.Helper()
 	var total usage
@@ -231,7 +242,8 @@ func checkBudget(t *testing.T, m *model, msgs []message) {
 		case msg.Name == "budget_warning":
 			now, before := m.spentIn(0, n-1), m.spentIn(0, n-2)
 			number := fmt.Sprintf(" %d of %d tokens", now.input+now.output, budget)
-			if before.input+before.output >= warnAt || now.input+now.output < warnAt || !strings.Contains(strings.ReplaceAll(msg.Content, ",", ""), number) {
+			if before.input+before.output >= warnAt || now.input+now.output < warnAt ||
+				!strings.Contains(strings.ReplaceAll(msg.Content, ",", ""), number) {
 				t.Errorf("behind step %d, after %+v and %+v: %s", n-1, before, now, msg.Content)
 			}
 		}
@@ -250,7 +262,8 @@ func checkFiles(c *client, thread string) {
 		outputs + "pushed.txt":   "pushed\n",
 		workspace + "deploy.log": "begun\n",
 		workspace + "ready.log":  "ready\n",
-		workspace + "part-3.md":  strings.SplitAfter(report(), "3.12: the reading was steady.\n")[0][strings.Index(report(), "# Part 3"):],
+		workspace + "part-3.md": strings.SplitAfter(report(),
+			"3.12: the reading was steady.\n")[0][strings.Index(report(), "# Part 3"):],
 	} {
 		if diff := cmp.Diff(want, c.artifact(thread, path)); diff != "" {
 			c.t.Errorf("%s: %s", path, diff)
@@ -258,8 +271,8 @@ func checkFiles(c *client, thread string) {
 	}
 }
 
-// checkRequests: the model got what a strict provider takes, each request with the one before as its beginning but where the
-// conversation was compacted.
+// checkRequests: the model got what a strict provider takes, each request with the one before as its beginning but
+// where the conversation was compacted.
 func checkRequests(t *testing.T, m *model) {
 	t.Helper()
 	m.mu.Lock()
@@ -271,7 +284,8 @@ func checkRequests(t *testing.T, m *model) {
 		t.Errorf("%d steps, for %d requests", m.next, m.asked)
 	}
 	if len(m.breaks) != 2 || len(m.lost) > 0 || m.summaries < len(m.breaks) {
-		t.Errorf("the requests of the steps %v do not continue those before, %v without a reason; %d summaries", m.breaks, m.lost, m.summaries)
+		t.Errorf("the requests of the steps %v do not continue those before, %v without a reason; %d summaries",
+			m.breaks, m.lost, m.summaries)
 	}
 	var images []int
 	for i, n := range m.images {
@@ -297,7 +311,8 @@ func files(t *testing.T) []file {
 	}
 	return []file{
 		{"notes.txt", []byte(notes.String())},
-		{"survey guide.md", []byte("# Guide\n\n## Structure\n\nSeven parts, twelve findings each.\n\n## Language\n\nPlain.\n")},
+		{"survey guide.md",
+			[]byte("# Guide\n\n## Structure\n\nSeven parts, twelve findings each.\n\n## Language\n\nPlain.\n")},
 		{"chart.png", drawing(t, 640, 400)},
 		{"photo.png", drawing(t, 2400, 1600)}, // larger than vendors take
 	}

@@ -19,8 +19,8 @@ type usage struct{ input, output int }
 
 func (u *usage) add(more usage) { u.input, u.output = u.input+more.input, u.output+more.output }
 
-// model is a server that speaks the streaming chat completions of OpenAI. It plays the script, step by step, and looks at
-// each request.
+// model is a server that speaks the streaming chat completions of OpenAI. It plays the script, step by step, and looks
+// at each request.
 type model struct {
 	*httptest.Server
 
@@ -89,7 +89,8 @@ func (m *model) sumUp(w http.ResponseWriter, req *modelRequest) {
 	defer m.mu.Unlock()
 	m.check(req)
 	m.summaries++
-	text := fmt.Sprintf("Record %d: the user wants the report compiled and published; up to step %d all went well.", m.summaries, m.next)
+	text := fmt.Sprintf("Record %d: the user wants the report compiled and published; up to step %d all went well.",
+		m.summaries, m.next)
 	a := answer{w: w}
 	a.send(map[string]any{"content": text}, nil)
 	m.summing[m.next].add(a.end("stop", usage{req.size(), len(text) / 4}))
@@ -172,9 +173,11 @@ func (m *model) answer(a *answer, s step, n, size int) {
 		}
 		half := len(args) / 2
 		a.send(map[string]any{"tool_calls": []any{map[string]any{
-			"index": i, "id": id(n, i), "type": "function", "function": map[string]any{"name": c.tool, "arguments": string(args[:half])},
+			"index": i, "id": id(n, i), "type": "function",
+			"function": map[string]any{"name": c.tool, "arguments": string(args[:half])},
 		}}}, nil)
-		a.send(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": string(args[half:])}}}}, nil)
+		a.send(map[string]any{"tool_calls": []any{map[string]any{"index": i,
+			"function": map[string]any{"arguments": string(args[half:])}}}}, nil)
 		out, finish = out+len(args)/4, "tool_calls"
 	}
 	m.mu.Lock()
@@ -206,8 +209,8 @@ func (m *model) certain() usage {
 	return u
 }
 
-// firstCall is what is known of the first call of an attempt that began with the step: its answer, but nothing if there was a
-// summary before it. That belonged to the attempt that was cut off, or came first in this one.
+// firstCall is what is known of the first call of an attempt that began with the step: its answer, but nothing if there
+// was a summary before it. That belonged to the attempt that was cut off, or came first in this one.
 func (m *model) firstCall(step int) usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -275,7 +278,8 @@ func (a *answer) end(finish string, u usage) usage {
 	return u
 }
 
-// forgotten is how many compactions have put the plan out of sight: it was last written before the 12 messages that they keep.
+// forgotten is how many compactions have put the plan out of sight: it was last written before the 12 messages that
+// they keep.
 func (m *model) forgotten() (n int) {
 	for _, at := range m.breaks {
 		kept := 0

@@ -75,7 +75,8 @@ func (r *modelRequest) faults() (list []string) {
 				fault(i, "%v", err)
 			}
 		case "assistant":
-			if len(m.Calls) == 0 && len(bytes.Trim(m.Content, `" `)) == 0 || len(m.Calls) == 0 && string(m.Content) == "null" {
+			if len(m.Calls) == 0 && len(bytes.Trim(m.Content, `" `)) == 0 ||
+				len(m.Calls) == 0 && string(m.Content) == "null" {
 				fault(i, "an answer that says nothing")
 			}
 			for _, c := range m.Calls {
@@ -160,7 +161,8 @@ func (r *modelRequest) size() int {
 // continues reports whether the request begins with all of an earlier one, byte for byte.
 func (r *modelRequest) continues(was *modelRequest) bool {
 	n := len(was.Messages)
-	return n <= len(r.Messages) && slices.EqualFunc(was.Messages, r.Messages[:n], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+	return n <= len(r.Messages) &&
+		slices.EqualFunc(was.Messages, r.Messages[:n], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }
 
 // count is how often a text stands in the messages.

@@ -54,7 +54,8 @@ const request = "Compile the survey report from my notes, part by part, and publ
 
 // todos are the items of the plan.
 func todos() []string {
-	return []string{"Look at the uploads", "Write the parts", "Deploy the preview", "Publish the report", "Present the result"}
+	return []string{"Look at the uploads", "Write the parts", "Deploy the preview", "Publish the report",
+		"Present the result"}
 }
 
 // plan writes the plan with so many items done.
@@ -109,16 +110,20 @@ func script() (steps []step) {
 	do("", view("chart.png"))
 	do("", view("photo.png"))
 	do("", plan(1))
-	do("The shape of the parts first.", bash("seq -f 'raw measurement %05g of the survey' 1 400", "raw measurement 00001"))
+	do("The shape of the parts first.", bash("seq -f 'raw measurement %05g of the survey' 1 400",
+		"raw measurement 00001"))
 	for n := 1; n <= parts; n++ {
 		writePart(do, n)
 	}
-	do("All parts are there.", plan(2), use("glob", "part-7.md", args{"description": "parts", "pattern": "part-*.md", "path": workspace}))
-	do("I deploy the preview.", bash("echo begun >> deploy.log; sleep 600; echo finished >> deploy.log", "")).killed = working
+	do("All parts are there.", plan(2),
+		use("glob", "part-7.md", args{"description": "parts", "pattern": "part-*.md", "path": workspace}))
+	do("I deploy the preview.", bash("echo begun >> deploy.log; sleep 600; echo finished >> deploy.log",
+		"")).killed = working
 	do("I see how far that came.", bash("cat deploy.log; ls", "begun"))
 	do("It began and did not finish; I leave it at that.", plan(3))
 	do("The chart once more, it is not in sight any more.", view("chart.png"))
-	push := fmt.Sprintf("cd %s; git push origin main; echo pushed >> %spushed.txt; cat %[2]spushed.txt", workspace, outputs)
+	push := fmt.Sprintf("cd %s; git push origin main; echo pushed >> %spushed.txt; cat %[2]spushed.txt", workspace,
+		outputs)
 	do("Now I publish.", bash("echo ready >> ready.log; cat ready.log", "ready"), bash(push, "pushed")).ends = true
 
 	do("", read(outputs+"report.md", "Part 7"))
@@ -128,19 +133,22 @@ func script() (steps []step) {
 	})).ends = true
 
 	summary := outputs + "summary.md"
-	do("", use("write_file", "", args{"description": "sum up", "path": summary, "content": "# Summary\n\nSeven parts. Signed: DRAFT\n"}))
+	do("", use("write_file", "",
+		args{"description": "sum up", "path": summary, "content": "# Summary\n\nSeven parts. Signed: DRAFT\n"}))
 	do("", use("list_uploaded_files", "survey guide.md", args{}),
-		use("write_file", "", args{"description": "thanks", "path": summary, "content": "\nThanks to all.\n", "append": true}))
+		use("write_file", "", args{"description": "thanks", "path": summary, "content": "\nThanks to all.\n",
+			"append": true}))
 	do("", replace(summary, "DRAFT", "by name"))
 	do("", read(summary, "Signed: by name"))
 	do("", plan(5))
-	do("", use("present_files", "Successfully presented files", args{"filepaths": []string{outputs + "report.md", summary}}))
+	do("", use("present_files", "Successfully presented files",
+		args{"filepaths": []string{outputs + "report.md", summary}}))
 	do("The report has seven parts and is published; the summary is signed by name.").ends = true
 	return steps
 }
 
-// writePart are the steps for one part of the report: it is written, read, corrected, and added to the report with a long
-// protocol of it.
+// writePart are the steps for one part of the report: it is written, read, corrected, and added to the report with a
+// long protocol of it.
 func writePart(do func(string, ...call) *step, n int) {
 	path := fmt.Sprintf("%spart-%d.md", workspace, n)
 	lines := fmt.Sprintf("{ echo '# Part %d DRAFT'; seq -f 'Finding %[1]d.%%g: the reading was steady.' 1 12; } > %s; wc -l %[2]s", n, path)
@@ -155,7 +163,8 @@ func writePart(do func(string, ...call) *step, n int) {
 	}
 	do("", read(path, fmt.Sprintf("Finding %d.12", n)))
 	do("", replace(path, " DRAFT", ""))
-	add := fmt.Sprintf("cat %s >> %sreport.md; seq -f 'checked line %%g of part %d against the notes' 1 %d", path, outputs, n, protocol)
+	add := fmt.Sprintf("cat %s >> %sreport.md; seq -f 'checked line %%g of part %d against the notes' 1 %d", path,
+		outputs, n, protocol)
 	do(fmt.Sprintf("Part %d goes into the report.", n), bash(add, fmt.Sprintf("checked line 1 of part %d", n)))
 	do("", use("grep", fmt.Sprintf("Finding %d.11", n), args{
 		"description": "check", "pattern": fmt.Sprintf("^Finding %d\\.1[0-2]", n), "path": outputs + "report.md",

@@ -79,8 +79,8 @@ func (c *client) state(thread string) (s state) {
 	return s
 }
 
-// checkTurns compares the messages with the script: each answer is there once with its calls, and behind it the results of
-// these, whatever was killed and compacted. It returns the names of the program's notes, each with its number, and
+// checkTurns compares the messages with the script: each answer is there once with its calls, and behind it the results
+// of these, whatever was killed and compacted. It returns the names of the program's notes, each with its number, and
 // what the user said.
 func checkTurns(c *client, steps []step, msgs []message) (notes map[string]int, said []message) {
 	t := c.t
@@ -144,14 +144,17 @@ func checkResult(c *client, s step, of call, id string, m message) {
 	if unknown || of.refused {
 		status = "error"
 	}
-	if m.CallID != id || m.Name != of.tool || !strings.Contains(m.Content, of.want) || m.Kwargs.Unknown != unknown || m.Status != status {
-		c.t.Errorf("%s %s: %s, %s, outcome unknown: %v, %q without %q", id, of.tool, m.CallID, m.Status, m.Kwargs.Unknown, m.Content, of.want)
+	if m.CallID != id || m.Name != of.tool || !strings.Contains(m.Content, of.want) || m.Kwargs.Unknown != unknown ||
+		m.Status != status {
+		c.t.Errorf("%s %s: %s, %s, outcome unknown: %v, %q without %q", id, of.tool, m.CallID, m.Status,
+			m.Kwargs.Unknown, m.Content, of.want)
 	}
 }
 
 var storedIn = regexp.MustCompile(`/mnt/user-data/outputs/\.tool-results/[\w.-]+`)
 
-// checkStored looks at the long results: the model has seen a part of each, and the file that it was told of has all of it.
+// checkStored looks at the long results: the model has seen a part of each, and the file that it was told of has all of
+// it.
 func checkStored(c *client, thread string, msgs []message) {
 	c.t.Helper()
 	n := 0
@@ -165,7 +168,8 @@ func checkStored(c *client, thread string, msgs []message) {
 			fmt.Fprintf(&want, "checked line %d of part %d against the notes\n", i, n)
 		}
 		path := storedIn.FindString(m.Content)
-		if got := c.artifact(thread, path); len(m.Content) > shown || strings.TrimSpace(got) != strings.TrimSpace(want.String()) {
+		if got := c.artifact(thread, path); len(m.Content) > shown ||
+			strings.TrimSpace(got) != strings.TrimSpace(want.String()) {
 			c.t.Errorf("result of %d characters; %q has %d bytes, not %d", len(m.Content), path, len(got), want.Len())
 		}
 	}

@@ -22,7 +22,8 @@ type change struct {
 	line       int
 }
 
-// name shows the lines of the change before and after it. It identifies the change wherever in the function they move to.
+// name shows the lines of the change before and after it. It identifies the change wherever in the function they move
+// to.
 func (c change) name() string {
 	from := bytes.LastIndexByte(c.source[:c.start], '\n') + 1
 	to := c.end + max(bytes.IndexByte(c.source[c.end:], '\n'), 0)

@@ -1,7 +1,8 @@
 // Command mutate looks for what the tests do not hold: `make mutate`. It makes one small change after the other in a
-// package, the kind that slips in by carelessness, and runs the package's own tests on each. A change that no test notices
-// survives; either a test is missing, or it changes nothing that anybody could see. Each change is compiled once; the
-// tests that reach its line are tried first, the quickest before the others, then the rest, before it counts as survived.
+// package, the kind that slips in by carelessness, and runs the package's own tests on each. A change that no test
+// notices survives; either a test is missing, or it changes nothing that anybody could see. Each change is compiled
+// once; the tests that reach its line are tried first, the quickest before the others, then the rest, before it counts
+// as survived.
 //
 //	find.go       the changes that a package could suffer
 //	reach.go      which tests reach which lines
@@ -100,6 +101,8 @@ func (r result) percentage() float64 {
 }
 
 func (r result) String() string {
-	return fmt.Sprintf("%s: %.0f %% noticed: %d of %d; %d survived, %d more change nothing, %d did not compile; %d are possible; took %v",
-		r.pkg, r.percentage(), r.noticed, r.noticed+r.survived, r.survived, r.without, r.stale, r.possible, r.took.Round(time.Second))
+	return fmt.Sprintf("%s: %.0f %% noticed: %d of %d; %d survived, %d more change nothing, %d did not compile; %d "+
+		"are possible; took %v",
+		r.pkg, r.percentage(), r.noticed, r.noticed+r.survived, r.survived, r.without, r.stale, r.possible,
+		r.took.Round(time.Second))
 }

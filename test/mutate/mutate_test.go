@@ -30,15 +30,16 @@ func TestFind(t *testing.T) {
 	var got []string
 	for _, c := range found {
 		got = append(got, strings.TrimPrefix(c.name(), "p.go:f: "))
-		if changed := string(c.changed()); changed == sample || len(changed)-len(sample) != len(c.with)-(c.end-c.start) {
+		if changed := string(c.changed()); changed == sample ||
+			len(changed)-len(sample) != len(c.with)-(c.end-c.start) {
 			t.Errorf("%s makes\n%s", c.name(), changed)
 		}
 	}
 	want := []string{
 		"if a < b && ok() { => if false && (a < b && ok()) {", "if a < b && ok() { => if a < b || ok() {",
-		"if a < b && ok() { => if a <= b && ok() {", "if a < b && ok() { => if a >= b && ok() {", "g(a) => nothing", "continue => break",
-		"x := func() bool { return true } => x := func() bool { return false }", "a += 2 => nothing", "a += 2 => a += 3",
-		"return a, fail(x) => return a, nil",
+		"if a < b && ok() { => if a <= b && ok() {", "if a < b && ok() { => if a >= b && ok() {", "g(a) => nothing",
+		"continue => break", "x := func() bool { return true } => x := func() bool { return false }",
+		"a += 2 => nothing", "a += 2 => a += 3", "return a, fail(x) => return a, nil",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
@@ -60,9 +61,13 @@ func TestRun(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"-table", "table.txt", "./p"}, 1, []string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n", "p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
-		{[]string{"-table", "table.txt", "-v", "./p"}, 1, []string{"noticed by TestLarge, line 4: p/p.go:Large: if n > 10 { => if n <= 10 {\n"}},
-		{[]string{"-table", "table.txt", "-v", "./p@./p,./q"}, 0, []string{"noticed by TestEleven, line 4: p/p.go:Large: if n > 10 { => if n > 11 {", "p: 100 %"}},
+		{[]string{"-table", "table.txt", "./p"}, 1,
+			[]string{"survived, line 4: p/p.go:Large: if n > 10 { => if n > 11 {\n",
+				"p: 80 % noticed: 4 of 5; 1 survived, 1 more change nothing"}},
+		{[]string{"-table", "table.txt", "-v", "./p"}, 1,
+			[]string{"noticed by TestLarge, line 4: p/p.go:Large: if n > 10 { => if n <= 10 {\n"}},
+		{[]string{"-table", "table.txt", "-v", "./p@./p,./q"}, 0,
+			[]string{"noticed by TestEleven, line 4: p/p.go:Large: if n > 10 { => if n > 11 {", "p: 100 %"}},
 		{[]string{"-table", "table.txt", "-least", "80", "-sample", "1", "./p"}, 0, []string{"of 1; "}},
 		{[]string{"-table", "table.txt", "-match", "if n > 11 {", "./p"}, 1, []string{"0 of 1; 1 survived, 0 more"}},
 		{[]string{"-table", "table.txt", "-v", "./large"}, 0, []string{ // one makes 4 GiB

@@ -69,8 +69,9 @@ var isTest = regexp.MustCompile(`^(Test|Fuzz|Example)`)
 // only is the pattern of the tests of these names.
 func only(names ...string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// of returns the tests in groups that are tried one after the other, each test once: first those that reach a line, each
-// group of which takes about four times as long as the one before it, then the others, which may reach it in another process.
+// of returns the tests in groups that are tried one after the other, each test once: first those that reach a line,
+// each group of which takes about four times as long as the one before it, then the others, which may reach it in
+// another process.
 func (r reach) of(file string, line int) (groups []group) {
 	var others group
 	most := 2 * time.Second
@@ -95,7 +96,8 @@ func (r reach) of(file string, line int) (groups []group) {
 }
 
 func (t reachingTest) reaches(file string, line int) bool {
-	return slices.ContainsFunc(t.blocks[filepath.Base(file)], func(b block) bool { return b.from <= line && line <= b.to })
+	return slices.ContainsFunc(t.blocks[filepath.Base(file)],
+		func(b block) bool { return b.from <= line && line <= b.to })
 }
 
 // group is some tests, and how long they take one after the other.

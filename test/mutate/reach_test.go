@@ -33,7 +33,8 @@ func TestReach(t *testing.T) {
 		line int
 		want string
 	}{
-		{"p/one.go", 4, "ExampleTwo TestOne"}, {"p/one.go", 8, "ExampleTwo TestOne"}, {"p/two.go", 4, "ExampleTwo, TestOne"},
+		{"p/one.go", 4, "ExampleTwo TestOne"}, {"p/one.go", 8, "ExampleTwo TestOne"},
+		{"p/two.go", 4, "ExampleTwo, TestOne"},
 	} {
 		var got []string // the groups, each with its tests
 		for _, g := range r.of(tt.file, tt.line) {
@@ -44,13 +45,16 @@ func TestReach(t *testing.T) {
 			t.Errorf("%s:%d is tried by %q, want %q", tt.file, tt.line, got, tt.want)
 		}
 	}
-	if r, err := findReach(t.Context(), "p", "./q", t.TempDir()); err != nil || len(r.tests) != 1 || len(r.of("p/two.go", 4)) != 1 {
+	if r, err := findReach(t.Context(), "p", "./q", t.TempDir()); err != nil || len(r.tests) != 1 ||
+		len(r.of("p/two.go", 4)) != 1 {
 		t.Errorf("by the tests of another package: %+v, %v", r, err)
 	}
-	if err := os.WriteFile("p/fails_test.go", []byte("package p\n\nimport \"testing\"\n\nfunc TestFails(t *testing.T) { t.Fatal(1) }\n"), 0o600); err != nil {
+	if err := os.WriteFile("p/fails_test.go",
+		[]byte("package p\n\nimport \"testing\"\n\nfunc TestFails(t *testing.T) { t.Fatal(1) }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := findReach(t.Context(), "p", "p", t.TempDir()); err == nil || !strings.Contains(err.Error(), "TestFails fails without a change") {
+	if _, err := findReach(t.Context(), "p", "p", t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "TestFails fails without a change") {
 		t.Errorf("a test that fails by itself: %v", err)
 	}
 }

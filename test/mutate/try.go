@@ -28,9 +28,10 @@ const (
 	stale                // it does not compile
 )
 
-// examine tries a sample of the changes of a package, by its own tests or, if it is named as PACKAGE@OTHER,ANOTHER, by those
-// of the others, one after the other.
-func (o options) examine(ctx context.Context, named string, known map[string]string, out io.Writer) (r result, err error) {
+// examine tries a sample of the changes of a package, by its own tests or, if it is named as PACKAGE@OTHER,ANOTHER, by
+// those of the others, one after the other.
+func (o options) examine(ctx context.Context, named string, known map[string]string, out io.Writer) (r result,
+	err error) {
 	begun := time.Now()
 	pkg, tests, of := strings.Cut(named, "@")
 	if pkg = filepath.Clean(pkg); !of {
@@ -115,7 +116,8 @@ func (o options) tell(out io.Writer, f fate, c change, by string) {
 
 // sources are the files of a package that this system builds, without tests.
 func sources(ctx context.Context, pkg string) (files []string, err error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-f", `{{range .GoFiles}}{{.}}{{"\n"}}{{end}}`, "./"+pkg).Output()
+	out, err := exec.CommandContext(ctx, "go", "list", "-f", `{{range .GoFiles}}{{.}}{{"\n"}}{{end}}`, "./"+pkg).
+		Output()
 	if err != nil {
 		return nil, fmt.Errorf("list its files: %w", err)
 	}
@@ -191,8 +193,8 @@ func failedTest(out []byte) string {
 
 var failedLine = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// bounded starts the tests so that each of their processes gets at most 2 GiB of memory: a change may allocate without end.
-// A process that wants more dies, which counts as noticed.
+// bounded starts the tests so that each of their processes gets at most 2 GiB of memory: a change may allocate without
+// end. A process that wants more dies, which counts as noticed.
 const bounded = `ulimit -d 2097152 && exec "$0" "$@"`
 
 // build compiles the tests of a package.
@@ -207,7 +209,8 @@ func build(ctx context.Context, pkg, binary string, args ...string) ([]byte, err
 func runTests(ctx context.Context, pkg, binary string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", bounded, binary, "-test.timeout", limit.String()}, args...)...)
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", bounded, binary, "-test.timeout", limit.String()},
+		args...)...)
 	cmd.Dir = pkg
 	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=1") // nothing is written beside the source
 	cmd.WaitDelay = 10 * time.Second

@@ -20,8 +20,8 @@ import (
 	"github.com/pudu-ai/pudu/test/server"
 )
 
-// daemon starts a Docker of its own in a temporary folder, and returns the variable by which clients find it. The flags are
-// those of a machine that forbids much: no rules of the packet filter, and a storage that copies.
+// daemon starts a Docker of its own in a temporary folder, and returns the variable by which clients find it. The flags
+// are those of a machine that forbids much: no rules of the packet filter, and a storage that copies.
 func daemon(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pudu-docker-")
@@ -29,7 +29,8 @@ func daemon(t *testing.T) string {
 	socket := "unix://" + filepath.Join(dir, "socket")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	server.Must(t, err)
-	cmd := exec.Command("dockerd", "--data-root", dir+"/data", "--exec-root", dir+"/exec", "--pidfile", dir+"/pid", "--host", socket,
+	cmd := exec.Command("dockerd", "--data-root", dir+"/data", "--exec-root", dir+"/exec", "--pidfile", dir+"/pid",
+		"--host", socket,
 		"--iptables=false", "--ip6tables=false", "--storage-driver=vfs")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -54,8 +55,8 @@ func daemon(t *testing.T) string {
 	return "DOCKER_HOST=" + socket
 }
 
-// bridge is the address of this machine that containers reach: that of Docker's bridge, which need not be told by a network
-// whose bridge was there before its daemon.
+// bridge is the address of this machine that containers reach: that of Docker's bridge, which need not be told by a
+// network whose bridge was there before its daemon.
 func bridge(t *testing.T) string {
 	t.Helper()
 	docker0, err := net.InterfaceByName("docker0")
@@ -84,7 +85,8 @@ func vendor(t *testing.T, address string) string {
 			delta = fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"bash","arguments":%s}}]}`, args)
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", delta)
+		fmt.Fprintf(w,
+			"data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", delta)
 	}))
 	s.Listener.Close()
 	s.Listener = l
@@ -96,7 +98,8 @@ func vendor(t *testing.T, address string) string {
 // TestImage builds the image, starts it with compose.yaml, and has a run do a command in its sandbox.
 func TestImage(t *testing.T) {
 	docker := daemon(t)
-	env := []string{docker, "PUDU_TOKEN=secret", "OPENAI_API_KEY=none", "OPENAI_MODEL=test", "OPENAI_BASE_URL=" + vendor(t, bridge(t))}
+	env := []string{docker, "PUDU_TOKEN=secret", "OPENAI_API_KEY=none", "OPENAI_MODEL=test", "OPENAI_BASE_URL=" +
+		vendor(t, bridge(t))}
 	program := filepath.Join(t.TempDir(), "pudu")
 	run(t, env, "make", "build", "OUT="+program)
 	run(t, env, "make", "image", "OUT="+program)
@@ -126,11 +129,13 @@ func TestImage(t *testing.T) {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	server.Must(t, err)
-	if res.StatusCode != http.StatusOK || !bytes.Contains(raw, []byte("42 from python")) || !bytes.Contains(raw, []byte("No such file")) {
+	if res.StatusCode != http.StatusOK || !bytes.Contains(raw, []byte("42 from python")) ||
+		!bytes.Contains(raw, []byte("No such file")) {
 		t.Errorf("status %d: the sandboxed command did not do what it should: %s", res.StatusCode, raw)
 	}
 	status := run(t, env, "docker-compose", append(compose, "exec", "-T", "pudu", "cat", "/proc/1/status")...)
-	for _, want := range []string{"Uid:\t1000\t1000\t1000\t1000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "NoNewPrivs:\t1"} {
+	for _, want := range []string{"Uid:\t1000\t1000\t1000\t1000", "CapPrm:\t0000000000000000",
+		"CapEff:\t0000000000000000", "NoNewPrivs:\t1"} {
 		if !strings.Contains(status, want) {
 			t.Errorf("the server's process has more rights than it should: no %q in %s", want, status)
 		}

@@ -37,8 +37,9 @@ func askHuman() (tool.Tool, error) {
 	spec := tool.Spec{Name: "ask_human", Description: "Ask before something is done.", Effect: tool.ReadOnly}
 	return tool.New(spec, func(_ context.Context, call *tool.Call, in askArgs) (*tool.Result, error) {
 		answer, err := call.Ask(question{
-			Requests: []request{{Name: in.Action, Args: askedOf{in.Target}, Description: "May I " + in.Action + " " + in.Target + "?"}},
-			Configs:  []review{{Action: in.Action, Allowed: []string{"approve", "edit", "reject"}}},
+			Requests: []request{{Name: in.Action, Args: askedOf{in.Target}, Description: "May I " + in.Action + " " +
+				in.Target + "?"}},
+			Configs: []review{{Action: in.Action, Allowed: []string{"approve", "edit", "reject"}}},
 		})
 		if err != nil {
 			return nil, err

@@ -1,4 +1,5 @@
-// Command pudu is the server as the tests of the whole start it: the ordinary program, with a tool beside that asks a human.
+// Command pudu is the server as the tests of the whole start it: the ordinary program, with a tool beside that asks a
+// human.
 package main
 
 import (

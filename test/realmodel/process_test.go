@@ -84,7 +84,8 @@ func TestLastWords(t *testing.T) {
 	}
 	defer p.stop()
 	err = p.until(t.Context(), func() error { return errors.New("connection refused") })
-	if err == nil || !strings.Contains(err.Error(), "segmentation fault") || !strings.Contains(err.Error(), "loading the model") {
+	if err == nil || !strings.Contains(err.Error(), "segmentation fault") ||
+		!strings.Contains(err.Error(), "loading the model") {
 		t.Errorf("error %v", err)
 	}
 }

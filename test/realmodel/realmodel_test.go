@@ -41,7 +41,8 @@ func ask(t *testing.T, m model.ChatModel, req *model.Request) (message.Message, 
 }
 
 func question(text string) *model.Request {
-	return &model.Request{System: "You are a helpful assistant.", Messages: []message.Message{message.New(message.Human, text)}}
+	return &model.Request{System: "You are a helpful assistant.",
+		Messages: []message.Message{message.New(message.Human, text)}}
 }
 
 // TestText: an answer streams, in more than one piece, and ends with a reason. This server counts no streams.
@@ -57,9 +58,11 @@ func TestText(t *testing.T) {
 func TestUsage(t *testing.T) {
 	req := question("What is the capital of France? Answer in one sentence.")
 	req.Tools = []model.Tool{{Name: "now", Description: "Tell the time."}}
-	m, chunks := ask(t, openai.New(openai.Config{BaseURL: baseURL, Model: plain, Dialect: "mindie", Settings: model.Settings{MaxTokens: 30}}), req)
+	m, chunks := ask(t, openai.New(openai.Config{BaseURL: baseURL, Model: plain, Dialect: "mindie",
+		Settings: model.Settings{MaxTokens: 30}}), req)
 	t.Logf("%d chunks: %q, usage %+v", chunks, m.Text(), m.Usage)
-	if u := m.Usage; u == nil || u.InputTokens < 10 || u.OutputTokens < 2 || u.TotalTokens != u.InputTokens+u.OutputTokens {
+	if u := m.Usage; u == nil || u.InputTokens < 10 || u.OutputTokens < 2 || u.TotalTokens != u.InputTokens+
+		u.OutputTokens {
 		t.Errorf("usage %+v", u)
 	}
 }
@@ -117,7 +120,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestRun: a whole run of the agent goes through, with the agent's prompt and tools before a model that makes little of them.
+// TestRun: a whole run of the agent goes through, with the agent's prompt and tools before a model that makes little of
+// them.
 func TestRun(t *testing.T) {
 	out, err := pudu(t, "run", "Say hello.")
 	if err != nil {

@@ -57,7 +57,8 @@ func withServer(m *testing.M) (int, error) {
 	program = filepath.Join(dir, "pudu")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/pudu-ai/pudu/cmd/pudu").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/pudu-ai/pudu/cmd/pudu").
+		CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build pudu: %w\n%s", err, out)
 	}
 	served, err := serve(ctx, installed, dir)
@@ -86,7 +87,8 @@ func serve(ctx context.Context, installed, dir string) (*process, error) {
 	if err := os.WriteFile(config, settings(found[0], port), 0o600); err != nil {
 		return nil, err
 	}
-	p, err := start(exec.Command(filepath.Join(installed, "python/bin/python"), "-m", "llama_cpp.server", "--config_file", config))
+	p, err := start(exec.Command(filepath.Join(installed, "python/bin/python"), "-m", "llama_cpp.server",
+		"--config_file", config))
 	if err != nil {
 		return nil, err
 	}
@@ -106,14 +108,15 @@ func answers() error {
 	return resp.Body.Close()
 }
 
-// settings are those of the model's server. A new request does not interrupt the one before it: what frees the model in the
-// test of cancelling is the end of the connection alone.
+// settings are those of the model's server. A new request does not interrupt the one before it: what frees the model in
+// the test of cancelling is the end of the connection alone.
 func settings(model string, port int) []byte {
 	raw, err := json.Marshal(map[string]any{
 		"host": "127.0.0.1", "port": port, "interrupt_requests": false,
 		"models": []map[string]any{
 			{"model": model, "model_alias": plain, "n_ctx": window, "verbose": false},
-			{"model": model, "model_alias": calling, "n_ctx": window, "verbose": false, "chat_format": "chatml-function-calling"},
+			{"model": model, "model_alias": calling, "n_ctx": window, "verbose": false,
+				"chat_format": "chatml-function-calling"},
 		},
 	})
 	if err != nil {

@@ -29,7 +29,8 @@ const (
 // ran finds the line that the command line has of a call.
 var ran = regexp.MustCompile(`(?m)^[^\w\s] bash `)
 
-// chore is a task for a skill whose scripts do the hard part: the model has to find the one command in its text and to fill it in.
+// chore is a task for a skill whose scripts do the hard part: the model has to find the one command in its text and to
+// fill it in.
 type chore struct {
 	skill, task string
 	file, text  string // what is given, below /mnt/user-data/uploads
@@ -38,19 +39,22 @@ type chore struct {
 
 // chores are of skills that need nothing but Python's standard library.
 var chores = []chore{
-	{"data-analysis", "Write the sum of amount for each region of /mnt/user-data/uploads/sales.csv to /mnt/user-data/outputs/sums.csv.",
+	{"data-analysis",
+		"Write the sum of amount for each region of /mnt/user-data/uploads/sales.csv to /mnt/user-data/outputs/sums.csv.",
 		"sales.csv", "region,amount\nNorth,1200\nSouth,2500\nNorth,300\n", "sums.csv", "North,1500"},
 	{"report", "Make /mnt/user-data/outputs/report.html of /mnt/user-data/uploads/report.md.",
-		"report.md", "# Tea\n\n## Summary\n\nTea sells best.\n\n## Sources\n\n1. sales.csv\n", "report.html", "Tea sells best."},
+		"report.md", "# Tea\n\n## Summary\n\nTea sells best.\n\n## Sources\n\n1. sales.csv\n", "report.html",
+		"Tea sells best."},
 	{"diagrams", "Draw /mnt/user-data/uploads/flow.txt as /mnt/user-data/outputs/flow.svg.",
-		"flow.txt", "flow down\ntitle: Orders\nStart(Begin) -> Check{In stock?}\nCheck -> Ship[Ship it]: yes\n", "flow.svg", "Ship it"},
+		"flow.txt", "flow down\ntitle: Orders\nStart(Begin) -> Check{In stock?}\nCheck -> Ship[Ship it]: yes\n",
+		"flow.svg", "Ship it"},
 	{"web-page", "Pack /mnt/user-data/uploads/index.html into the one file /mnt/user-data/outputs/page.html.",
 		"index.html", "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Tea</title></head>\n<body><main><h1>Tea house</h1></main></body>\n</html>\n",
 		"page.html", "Tea house"},
 }
 
-// TestSkills tells how often the model, with the tool bash alone, does what the skill is for. It is no failure that such a model does
-// not; each run must come to its end, and have the text of the skill.
+// TestSkills tells how often the model, with the tool bash alone, does what the skill is for. It is no failure that
+// such a model does not; each run must come to its end, and have the text of the skill.
 func TestSkills(t *testing.T) {
 	var table strings.Builder
 	for _, c := range chores {
@@ -59,7 +63,8 @@ func TestSkills(t *testing.T) {
 			run := tryChore(t, c, n)
 			ended, called, done = ended+count(run.ended), called+count(run.called), done+count(run.done)
 		}
-		fmt.Fprintf(&table, "%-14s done %d, bash called %d, ended in time %d of %d\n", c.skill, done, called, ended, tries)
+		fmt.Fprintf(&table, "%-14s done %d, bash called %d, ended in time %d of %d\n", c.skill, done, called, ended,
+			tries)
 	}
 	t.Logf("skills with %s:\n%s", calling, table.String())
 }
@@ -95,10 +100,12 @@ memory: {enabled: false}
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(agent, "config.yaml"), "name: small\ntool_groups: [bash]\nskills: ["+c.skill+"]\n")
-	write(t, filepath.Join(agent, "SOUL.md"), "You call bash with the one command that the skill names, and nothing else.\n")
+	write(t, filepath.Join(agent, "SOUL.md"),
+		"You call bash with the one command that the skill names, and nothing else.\n")
 	base := []string{"--config", filepath.Join(dir, "config.yaml"), "--data", filepath.Join(dir, "data")}
 	began := time.Now()
-	args := []string{"run", "--agent", "small", "--max-steps", steps, "--thread", "t", "--file", filepath.Join(dir, c.file), "/" + c.skill + " " + c.task}
+	args := []string{"run", "--agent", "small", "--max-steps", steps, "--thread", "t", "--file",
+		filepath.Join(dir, c.file), "/" + c.skill + " " + c.task}
 	out, err := call(t, append(args, base...)...)
 	came.ended = !errors.Is(err, context.DeadlineExceeded)
 	if came.ended && err != nil {

@@ -37,8 +37,8 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Build makes the program as users have it, under a path and with a version to show; with the race detector if the tests
-// have it. It is for a TestMain: its tests start the program with [Launch].
+// Build makes the program as users have it, under a path and with a version to show; with the race detector if the
+// tests have it. It is for a TestMain: its tests start the program with [Launch].
 func Build(path, version string) error {
 	return BuildOther(path, "github.com/pudu-ai/pudu/cmd/pudu", "-ldflags", "-s -w -X main.version="+version)
 }

@@ -12,14 +12,15 @@ import (
 func Environment(vars []string) []string {
 	return slices.DeleteFunc(slices.Clone(vars), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(name, "PUDU_") || strings.HasPrefix(name, "DEER") || strings.HasSuffix(name, "_API_KEY")
+		return strings.HasPrefix(name, "PUDU_") || strings.HasPrefix(name, "DEER") ||
+			strings.HasSuffix(name, "_API_KEY")
 	})
 }
 
 const keptOutput = 256 << 10
 
-// Output keeps the end of what a server prints, at most 256 KiB, and finds its address in it. [NewOutput] makes it; it is
-// for one start.
+// Output keeps the end of what a server prints, at most 256 KiB, and finds its address in it. [NewOutput] makes it; it
+// is for one start.
 type Output struct {
 	address chan string // gets one
 

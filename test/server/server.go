@@ -16,8 +16,8 @@ type Options struct {
 	Config string
 	// Model is the name of a model in it.
 	Model string
-	// Env is added to the environment, each as KEY=value. Keys of providers and settings of the person who runs the tests
-	// are left out of it.
+	// Env is added to the environment, each as KEY=value. Keys of providers and settings of the person who runs the
+	// tests are left out of it.
 	Env []string
 }
 
@@ -31,7 +31,8 @@ type Server struct {
 func Start(t testing.TB, o Options) Server {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "pudu")
-	Must(t, build(bin, "github.com/pudu-ai/pudu/test/pudu", "-ldflags", "-s -w")) // the second time is quick: Go keeps what it compiled
+	// the second time is quick: Go keeps what it compiled
+	Must(t, build(bin, "github.com/pudu-ai/pudu/test/pudu", "-ldflags", "-s -w"))
 	config, err := filepath.Abs(o.Config)
 	Must(t, err)
 	data := t.TempDir()

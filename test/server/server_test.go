@@ -10,7 +10,8 @@ import (
 
 func TestOutputFindsTheAddress(t *testing.T) {
 	o := NewOutput()
-	for _, piece := range []string{"time=1 msg=hello url=http://127.0.0.1:9\nPudu is ready at http://127.0.", "0.1:4", "711", "/ now\n", "ready at http://127.0.0.1:1 later\n"} {
+	for _, piece := range []string{"time=1 msg=hello url=http://127.0.0.1:9\nPudu is ready at http://127.0.", "0.1:4",
+		"711", "/ now\n", "ready at http://127.0.0.1:1 later\n"} {
 		if len(o.Address()) > 0 && piece != "ready at http://127.0.0.1:1 later\n" {
 			t.Fatalf("an address before its line was whole: %s", <-o.Address())
 		}

@@ -40,7 +40,8 @@ func Read(body io.Reader, each func(Frame)) error {
 
 // Piece reports whether the frame is a piece of a message that is not finished.
 func (f Frame) Piece() bool {
-	return f.Event == "messages" && strings.Contains(f.Data, "AIMessageChunk") && !strings.Contains(f.Data, `"chunk_position":"last"`)
+	return f.Event == "messages" && strings.Contains(f.Data, "AIMessageChunk") &&
+		!strings.Contains(f.Data, `"chunk_position":"last"`)
 }
 
 // End reports whether the frame is the last one of its run.
@@ -71,9 +72,9 @@ func number(id string) (out [3]int64, err error) {
 	return out, nil
 }
 
-// Compare compares what a client saw until the end, over all its connections, with what a reader from the start sees now.
-// Each frame must have come once, in order and with the same bytes. Only pieces of an answer that was cut off may have come
-// beside them, and then a frame says so. It returns how many these were.
+// Compare compares what a client saw until the end, over all its connections, with what a reader from the start sees
+// now. Each frame must have come once, in order and with the same bytes. Only pieces of an answer that was cut off may
+// have come beside them, and then a frame says so. It returns how many these were.
 func Compare(t testing.TB, seen, all []Frame) (void int) {
 	t.Helper()
 	ids := make([][3]int64, len(seen))
@@ -94,7 +95,8 @@ func Compare(t testing.TB, seen, all []Frame) (void int) {
 			continue
 		}
 		if !f.Piece() || next >= len(all) || !laterAttempt(all[next], ids[i]) {
-			t.Errorf("the client saw %s %s %.200s; a reader from the start sees %s", f.ID, f.Event, f.Data, at(all, next))
+			t.Errorf("the client saw %s %s %.200s; a reader from the start sees %s", f.ID, f.Event, f.Data,
+				at(all, next))
 			return void
 		}
 		void++

@@ -35,8 +35,8 @@ type Viewer struct {
 	done        chan struct{} // closed when the last connection after the end is closed
 }
 
-// Request makes the request of the next connection: what starts the run, or joins it. location is the run's, as the server
-// named it in Content-Location; empty until then. The viewer adds Last-Event-ID.
+// Request makes the request of the next connection: what starts the run, or joins it. location is the run's, as the
+// server named it in Content-Location; empty until then. The viewer adds Last-Event-ID.
 type Request func(ctx context.Context, location string) (*http.Request, error)
 
 // Follow begins to follow a run from its start. Waits are bounded by patience. It ends with the test at the latest.
@@ -157,7 +157,8 @@ func (v *Viewer) Await(what string, holds func([]Frame) bool) {
 		select {
 		case <-changed:
 		case <-deadline:
-			v.t.Fatalf("not within %v: %s; the client has seen %d frames, its last connection ended with: %v", v.patience, what, n, err)
+			v.t.Fatalf("not within %v: %s; the client has seen %d frames, its last connection ended with: %v",
+				v.patience, what, n, err)
 		}
 	}
 }

@@ -34,8 +34,9 @@ func TestCompare(t *testing.T) {
 		void int
 		bad  bool
 	}{
-		"the same":                     {seen: all},
-		"pieces that were cut off":     {seen: slices.Insert(slices.Clone(all), 1, piece("1-2.1"), piece("1-2.2")), void: 2},
+		"the same": {seen: all},
+		"pieces that were cut off": {seen: slices.Insert(slices.Clone(all), 1, piece("1-2.1"), piece("1-2.2")),
+			void: 2},
 		"a frame is missing":           {seen: slices.Delete(slices.Clone(all), 3, 4), bad: true},
 		"the end is missing":           {seen: all[:4], bad: true},
 		"a frame came twice":           {seen: slices.Insert(slices.Clone(all), 1, all[0]), bad: true},
@@ -80,7 +81,8 @@ func TestFollow(t *testing.T) {
 	if d := cmp.Diff([]string{"/ ", "/run 1-1", "/run 1-1"}, asked); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]Frame{{"1-1", "values", "{}"}, {"1-2", "end", "{}"}}, v.Seen()); d != "" || len(v.Times()) != 2 || v.Connected() != 3 {
+	if d := cmp.Diff([]Frame{{"1-1", "values", "{}"}, {"1-2", "end", "{}"}}, v.Seen()); d != "" ||
+		len(v.Times()) != 2 || v.Connected() != 3 {
 		t.Errorf("%s, %d connections", d, v.Connected())
 	}
 	if strings.Contains(v.Location(), "http") {

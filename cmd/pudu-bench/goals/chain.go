@@ -16,8 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// measureChain measures what the lead agent's middlewares, all of them switched on, add to a step: beside the same agent
-// without any.
+// measureChain measures what the lead agent's middlewares, all of them switched on, add to a step: beside the same
+// agent without any.
 func measureChain(ctx context.Context, e env, r *measure.Table) error {
 	p := newProse(1)
 	bot := newRobot(loopSteps, p, 70)
@@ -77,9 +77,11 @@ func leadConfig(dir string, bot model.ChatModel, p prose) (c lead.Config, done f
 	settings.TokenBudget.MaxTokens = 1 << 40
 	settings.Summarization.Trigger = config.Thresholds{{Type: "tokens", Value: 1 << 40}}
 	c = lead.Config{
-		Settings: settings, Options: lead.Options{Plan: true, Subagents: true, MaxSubagents: 3}, Album: picture.NewAlbum(0),
+		Settings: settings, Options: lead.Options{Plan: true, Subagents: true, MaxSubagents: 3},
+		Album: picture.NewAlbum(0),
 		Models: lead.Models{Main: lead.Candidate{
-			Model: bot, Entry: config.Model{SupportsVision: true}, Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker),
+			Model: bot, Entry: config.Model{SupportsVision: true},
+			Guard: lead.NewModelGuard(settings.LLMCall, settings.CircuitBreaker),
 		}},
 		Thread: lead.Thread{Space: placed{files}}, Sandbox: lead.Sandbox{Off: "Not here."},
 		Program: lead.Program{Tools: []tool.Tool{look(p, 700, tool.ReadOnly, true)}},

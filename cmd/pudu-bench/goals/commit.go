@@ -101,7 +101,8 @@ func newWriter(ctx context.Context, st store.Store) (*writer, error) {
 	thread, run, now := newID(), newID(), time.Now()
 	r, err := st.For(benchUser()).Admit(ctx, store.Admission{
 		Thread: store.Thread{ID: thread, CreatedAt: now, UpdatedAt: now},
-		Run:    store.Run{ID: run, ThreadID: thread, Owner: "bench", Request: []byte("{}"), CreatedAt: now, UpdatedAt: now},
+		Run: store.Run{ID: run, ThreadID: thread, Owner: "bench", Request: []byte("{}"), CreatedAt: now,
+			UpdatedAt: now},
 	})
 	return &writer{store: st.System(), fence: store.Fence{RunID: run, Attempt: r.Attempt}}, err
 }
@@ -122,8 +123,9 @@ func (w *writer) commit(ctx context.Context, text string) error {
 		cuts[i].Text = len(text) / len(cuts)
 	}
 	_, err = w.store.Commit(ctx, w.fence, store.Step{
-		Updates: []store.NodeUpdate{{Node: agent.NodeModel, Update: update}}, Next: agent.NodeTools, State: w.state, Now: now,
-		Events: []event.Event{w.event(now, event.State{}), w.event(now, event.Message{MessageID: m.ID, Chunks: cuts})},
+		Updates: []store.NodeUpdate{{Node: agent.NodeModel, Update: update}}, Next: agent.NodeTools, State: w.state,
+		Now: now, Events: []event.Event{w.event(now, event.State{}),
+			w.event(now, event.Message{MessageID: m.ID, Chunks: cuts})},
 	})
 	return err
 }

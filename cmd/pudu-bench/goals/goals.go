@@ -1,7 +1,8 @@
-// Package goals measures the parts of Pudu against their goals: `pudu-bench goals`. Each figure stands beside its floor,
-// which is the work that no design can avoid (a bare fsync, the bare model calls, an empty process), measured in the same
-// process in turns with it. Ratios to the floor and sizes in bytes mean the same on every machine, so a missed one of
-// these is a missed goal; bare times depend on the machine and are only marked. docs/performance.md explains the goals.
+// Package goals measures the parts of Pudu against their goals: `pudu-bench goals`. Each figure stands beside its
+// floor, which is the work that no design can avoid (a bare fsync, the bare model calls, an empty process), measured in
+// the same process in turns with it. Ratios to the floor and sizes in bytes mean the same on every machine, so a missed
+// one of these is a missed goal; bare times depend on the machine and are only marked. docs/performance.md explains the
+// goals.
 //
 // One file per group; [Groups] lists them.
 package goals

@@ -68,7 +68,8 @@ func (r *robot) Stream(_ context.Context, req *model.Request) iter.Seq2[message.
 				return
 			}
 		}
-		end := message.Chunk{FinishReason: "stop", Usage: &message.Usage{InputTokens: 1200, OutputTokens: 20, TotalTokens: 1220}}
+		end := message.Chunk{FinishReason: "stop", Usage: &message.Usage{InputTokens: 1200, OutputTokens: 20,
+			TotalTokens: 1220}}
 		if done < r.steps {
 			end.FinishReason = "tool_calls"
 			end.ToolCalls = []message.ToolCallChunk{{ID: fmt.Sprintf("call_%d", done), Name: toolName, Args: toolArgs}}
@@ -107,8 +108,8 @@ type lookArgs struct {
 	Limit int    `default:"100"          json:"limit" max:"1000" min:"1"`
 }
 
-// look is a tool that finds n bytes of the same text each time or, if they are to be anew, behind the number of the call: a
-// model that finds the same again and again is stopped.
+// look is a tool that finds n bytes of the same text each time or, if they are to be anew, behind the number of the
+// call: a model that finds the same again and again is stopped.
 func look(p prose, n int, effect tool.Effect, anew bool) tool.Tool {
 	var calls atomic.Int64
 	found := p.text(n)
@@ -123,13 +124,15 @@ func look(p prose, n int, effect tool.Effect, anew bool) tool.Tool {
 
 // newAgent makes an agent with the tool, a usual system prompt and n middlewares.
 func newAgent(m model.ChatModel, p prose, middlewares int, effect tool.Effect) (*agent.Agent, error) {
-	cfg := agent.Config{Model: m, System: strings.Repeat("You work with care. ", 100), Tools: []tool.Tool{look(p, 700, effect, false)}}
+	cfg := agent.Config{Model: m, System: strings.Repeat("You work with care. ", 100),
+		Tools: []tool.Tool{look(p, 700, effect, false)}}
 	return agent.New(cfg, watchers(middlewares)...)
 }
 
 // newManager makes a manager of runs whose every run uses the agent.
 func newManager(st store.Store, a *agent.Agent) *runs.Manager {
-	return runs.NewManager(runs.Config{Store: st, Owner: "bench", Build: func(context.Context, runs.Job) (runs.Built, error) {
+	return runs.NewManager(runs.Config{Store: st, Owner: "bench", Build: func(context.Context, runs.Job) (runs.Built,
+		error) {
 		return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 	}})
 }

@@ -77,9 +77,10 @@ func bareStep(bot *robot, t tool.Tool, history []message.Message) func(context.C
 	}
 }
 
-// loopDurable compares steps that are committed to a store with the same without one, and with one bare fsync. A step whose
-// tool has side effects is two commits, the intent and the result; of any other it is one.
-func loopDurable(ctx context.Context, e env, r *measure.Table, bot *robot, p prose, effect tool.Effect, name string) (err error) {
+// loopDurable compares steps that are committed to a store with the same without one, and with one bare fsync. A step
+// whose tool has side effects is two commits, the intent and the result; of any other it is one.
+func loopDurable(ctx context.Context, e env, r *measure.Table, bot *robot, p prose, effect tool.Effect,
+	name string) (err error) {
 	a, err := newAgent(bot, p, loopMiddlewares, effect)
 	if err != nil {
 		return err
@@ -107,7 +108,8 @@ func loopDurable(ctx context.Context, e env, r *measure.Table, bot *robot, p pro
 }
 
 // durableSteps times the steps of a run on a thread that has a history.
-func durableSteps(manager *runs.Manager, bot *robot, history []message.Message) func(context.Context) ([]time.Duration, error) {
+func durableSteps(manager *runs.Manager, bot *robot, history []message.Message) func(context.Context) ([]time.Duration,
+	error) {
 	return func(ctx context.Context) ([]time.Duration, error) {
 		thread, steps, last := newID(), bot.steps, len(history)-1
 		bot.steps = 0

@@ -28,7 +28,8 @@ var (
 func watchers(n int) []agent.Middleware {
 	all := make([]agent.Middleware, n)
 	for i := range all {
-		all[i] = &watcher{name: fmt.Sprintf("Watcher%d", i), limit: state.LastValue[int](fmt.Sprintf("watcher_%d", i)).AsPrivate()}
+		all[i] = &watcher{name: fmt.Sprintf("Watcher%d", i), limit: state.LastValue[int](fmt.Sprintf("watcher_%d", i)).
+			AsPrivate()}
 	}
 	return all
 }
@@ -58,7 +59,8 @@ func (w *watcher) AfterModel(_ context.Context, rt *agent.Runtime, s state.State
 }
 
 // WrapModelCall looks for a system message that nobody sends.
-func (w *watcher) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (w *watcher) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	if len(req.Messages) == 0 {
 		return nil, fmt.Errorf("%s: there is nothing to answer", w.name)
 	}
@@ -66,7 +68,8 @@ func (w *watcher) WrapModelCall(ctx context.Context, req *agent.ModelRequest, ne
 }
 
 // WrapToolCall looks at the result.
-func (w *watcher) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (w *watcher) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	res, err := next(ctx, req)
 	if err == nil && res.IsError {
 		return nil, fmt.Errorf("%s: the tool %s failed: %s", w.name, req.Call.Name, res.Text())

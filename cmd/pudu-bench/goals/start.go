@@ -57,7 +57,8 @@ func waitingMemory(ctx context.Context, pudu, dir string) (rss float64, err erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, pudu, "run", "--json", "--config", config, "--data", filepath.Join(dir, "data"), "hello")
+	cmd := exec.CommandContext(ctx, pudu, "run", "--json", "--config", config, "--data", filepath.Join(dir, "data"),
+		"hello")
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.StdoutPipe()

@@ -62,7 +62,8 @@ func measureTask(ctx context.Context, e env, r *measure.Table) (err error) {
 	loop := timed(5, func(ctx context.Context) error {
 		m := message.New(message.Human, question)
 		m.ID = newID()
-		_, err := a.Run(ctx, &agent.Runtime{ThreadID: "thread", RunID: newID(), Input: agent.Messages.Append(m)}, state.State{})
+		_, err := a.Run(ctx, &agent.Runtime{ThreadID: "thread", RunID: newID(), Input: agent.Messages.Append(m)},
+			state.State{})
 		return err
 	})
 	floor := timed(5, func(ctx context.Context) error {

@@ -20,8 +20,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// tokens is how many chunks the streamed answer has; those that have come together are shown together. The second half is measured: the first ones may have to wait for the
-// commit of what came before them, and then come at once.
+// tokens is how many chunks the streamed answer has; those that have come together are shown together. The second half
+// is measured: the first ones may have to wait for the commit of what came before them, and then come at once.
 const tokens = 100_000
 
 // measureToken measures the way of one token from the socket, through provider, loop and recorder, to the event that

@@ -23,8 +23,8 @@ func wordsAnswer(w wires.Wire, words int) string {
 }
 
 // measureFirst measures what a provider adds to the wait for the first token: from the call to the first piece, beside
-// sending the same body and reading the first bytes of text. The server answers with one piece at once, and keeps the rest
-// until the client has left.
+// sending the same body and reading the first bytes of text. The server answers with one piece at once, and keeps the
+// rest until the client has left.
 func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
 	for _, w := range wires.All() {
 		first := wordsAnswer(w, 2)
@@ -38,7 +38,8 @@ func measureFirst(ctx context.Context, _ env, r *measure.Table) error {
 			<-req.Context().Done()
 		}))
 		m := w.Open(server.URL, "bench", nil)
-		ask := &model.Request{System: strings.Repeat("You work with care. ", 500), Messages: []message.Message{message.New(message.Human, "count")}}
+		ask := &model.Request{System: strings.Repeat("You work with care. ", 500),
+			Messages: []message.Message{message.New(message.Human, "count")}}
 		through := func(ctx context.Context) ([]time.Duration, error) {
 			start := time.Now()
 			for c, err := range m.Stream(ctx, ask) {

@@ -49,13 +49,13 @@ type outcome struct {
 
 var (
 	errCut = errors.New("the stream ended without an end event")
-	// errUnanswered says that a run ended without the model's last word: the server failed in a way that it did not call
-	// an error.
+	// errUnanswered says that a run ended without the model's last word: the server failed in a way that it did not
+	// call an error.
 	errUnanswered = errors.New("the run ended without the model's answer in its state")
 )
 
-// run does a run on a new thread, as the web client does, and reads its stream to its end. see gets each event, if it is
-// not nil.
+// run does a run on a new thread, as the web client does, and reads its stream to its end. see gets each event, if it
+// is not nil.
 func (c *client) run(ctx context.Context, p Plan, see func(event)) (outcome, error) {
 	start := time.Now()
 	resp, err := c.begin(ctx, p)
@@ -67,8 +67,10 @@ func (c *client) run(ctx context.Context, p Plan, see func(event)) (outcome, err
 
 // begin starts a run.
 func (c *client) begin(ctx context.Context, p Plan) (*http.Response, error) {
-	body := `{"assistant_id":"lead_agent","input":{"messages":[{"type":"human","content":"Load measurement: ` + p.String() + `"}]},` +
-		`"config":{"recursion_limit":1000},"stream_mode":["messages-tuple","values"],"on_disconnect":"continue","if_not_exists":"create"}`
+	body := `{"assistant_id":"lead_agent","input":{"messages":[{"type":"human","content":"Load measurement: ` +
+		p.String() + `"}]},` +
+		`"config":{"recursion_limit":1000},"stream_mode":["messages-tuple","values"],"on_disconnect":"continue",` +
+		`"if_not_exists":"create"}`
 	return send(ctx, c.http, http.MethodPost, c.base+"/threads/"+id.New(time.Now())+"/runs/stream", []byte(body), nil)
 }
 
@@ -103,7 +105,8 @@ func follow(resp *http.Response, start time.Time, see func(event)) (out outcome,
 }
 
 // send makes a call. The caller closes the body.
-func send(ctx context.Context, c *http.Client, method, url string, body []byte, header http.Header) (*http.Response, error) {
+func send(ctx context.Context, c *http.Client, method, url string, body []byte, header http.Header) (*http.Response,
+	error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -209,8 +212,9 @@ func (b *bench) newDirect(ctx context.Context, s *subject, p Plan) (*direct, err
 		return nil, err
 	}
 	if len(calls) < p.Steps+1 {
-		return nil, fmt.Errorf("do one run: the server made %d model calls at %s/v1, not %d: is that its model's address?",
-			len(calls), b.model.url, p.Steps+1)
+		return nil,
+			fmt.Errorf("do one run: the server made %d model calls at %s/v1, not %d: is that its model's address?",
+				len(calls), b.model.url, p.Steps+1)
 	}
 	for i, body := range calls {
 		calls[i] = bytes.ReplaceAll(body, []byte(quick.String()), []byte(p.String()))

@@ -105,7 +105,8 @@ func (r *result) drive(ctx context.Context, l load) error {
 	stopped.Store(true)
 	clients.Wait()
 	if ended == 0 && ctx.Err() == nil {
-		return fmt.Errorf("none of %d clients came to an end: %w", l.clients, errors.Join(context.DeadlineExceeded, r.firstError))
+		return fmt.Errorf("none of %d clients came to an end: %w", l.clients,
+			errors.Join(context.DeadlineExceeded, r.firstError))
 	}
 	return errors.Join(ctx.Err(), errBefore, errAfter)
 }

@@ -23,8 +23,8 @@ import (
 
 // Config says what is measured. Out, Notes, Player, and Server or URL are needed.
 type Config struct {
-	// URL is the server to measure, with a prefix if it has one, such as http://127.0.0.1:2026/api/langgraph. It must use
-	// the model server. Empty starts a server of our own for each measurement, on an empty data folder.
+	// URL is the server to measure, with a prefix if it has one, such as http://127.0.0.1:2026/api/langgraph. It must
+	// use the model server. Empty starts a server of our own for each measurement, on an empty data folder.
 	URL string
 	// Player is the command of the model server, to which --addr is appended with ModelAddr, host:port.
 	Player    []string
@@ -79,8 +79,8 @@ func Groups() (names []string) {
 
 // sizes say how much is measured.
 type sizes struct {
-	// Each pair of clients and steps is measured for window after warm, then the direct calls for directWindow. A window
-	// holds many runs of each client, which begin all at once and go in step for a while.
+	// Each pair of clients and steps is measured for window after warm, then the direct calls for directWindow. A
+	// window holds many runs of each client, which begin all at once and go in step for a while.
 	clients, steps             []int
 	warm, window, directWindow time.Duration
 
@@ -89,7 +89,8 @@ type sizes struct {
 
 	longTokens, starts, recoveryRuns, recoveryTokens int
 
-	newsUsers, newsClients, newsRounds int // so many users read their news while so many clients make runs, so many times
+	// so many users read their news while so many clients make runs, so many times
+	newsUsers, newsClients, newsRounds int
 }
 
 func (c *Config) sizes() sizes {
@@ -124,8 +125,8 @@ type bench struct {
 	model *player
 }
 
-// Run measures and prints. The error is [ErrMissed] when a goal of our own server was missed that means the same on every
-// machine; times and memory are only marked, since the machine may be slow. An error of a measurement ends it.
+// Run measures and prints. The error is [ErrMissed] when a goal of our own server was missed that means the same on
+// every machine; times and memory are only marked, since the machine may be slow. An error of a measurement ends it.
 func Run(ctx context.Context, c Config) error {
 	_, err := run(ctx, c, c.sizes())
 	return err
@@ -159,7 +160,8 @@ func (b *bench) all(ctx context.Context) error {
 	for _, g := range groups() {
 		wanted := slices.Contains(b.Only, g.name)
 		if g.own && b.URL != "" && wanted {
-			return fmt.Errorf("measure %s: only a server that is started here can be measured so: leave out --url", g.name)
+			return fmt.Errorf("measure %s: only a server that is started here can be measured so: leave out --url",
+				g.name)
 		}
 		if !wanted && (len(b.Only) > 0 || g.own && b.URL != "") {
 			continue
@@ -203,12 +205,14 @@ func (b *bench) open(ctx context.Context) (s *subject, err error) {
 // start starts a server of our own on a data folder.
 func (b *bench) start(ctx context.Context, dir string, env ...string) (*process, error) {
 	config := filepath.Join(dir, "config.yaml")
-	text := fmt.Sprintf("models:\n- {name: load, provider: openai, model: load, base_url: %q, api_key: none}\n", b.model.url+"/v1")
+	text := fmt.Sprintf("models:\n- {name: load, provider: openai, model: load, base_url: %q, api_key: none}\n",
+		b.model.url+"/v1")
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	return startProcess(ctx, "server", dir, append(slices.Clip(b.Server),
-		"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", config, "--database", "sqlite"), env...)
+		"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", config, "--database", "sqlite"),
+		env...)
 }
 
 func (s *subject) close() error {
@@ -219,9 +223,9 @@ func (s *subject) close() error {
 	return errors.Join(s.process.end(), os.RemoveAll(s.dir))
 }
 
-// player is the [Model] as the measurements see it: an address. It runs in a process of its own, as any model does for a
-// server and for who calls it directly. In one process with the caller, Go's scheduler would hand a call over from one to
-// the other and make it in half the time; the comparison would be with calls that nobody makes.
+// player is the [Model] as the measurements see it: an address. It runs in a process of its own, as any model does for
+// a server and for who calls it directly. In one process with the caller, Go's scheduler would hand a call over from
+// one to the other and make it in half the time; the comparison would be with calls that nobody makes.
 type player struct {
 	url  string // without /v1
 	http *http.Client

@@ -48,7 +48,8 @@ func runToy(t *testing.T, c Config, fault string) (figures []measure.Figure, pri
 func TestEveryFigureOfOwnServers(t *testing.T) {
 	t.Parallel()
 	figures, printed, err := runToy(t, Config{}, "")
-	if err != nil && !errors.Is(err, ErrMissed) { // how fast it is beside other tests says nothing; what must be 0 is looked at below
+	// how fast it is beside other tests says nothing; what must be 0 is looked at below
+	if err != nil && !errors.Is(err, ErrMissed) {
 		t.Fatalf("%v\n%s", err, printed)
 	}
 	for _, f := range figures {
@@ -57,7 +58,8 @@ func TestEveryFigureOfOwnServers(t *testing.T) {
 			t.Errorf("%s: %s", f.Name, f.Note)
 		case f.Goal != nil && f.Goal.Limit == 0 && f.Value != 0:
 			t.Errorf("%s is %v", f.Name, f.Value)
-		case f.Value < 0, f.Value == 0 && (f.Goal == nil || f.Goal.Limit > 0) && !strings.Contains(f.Name, "per ") && !strings.Contains(f.Name, "first event"):
+		case f.Value < 0, f.Value == 0 && (f.Goal == nil || f.Goal.Limit > 0) && !strings.Contains(f.Name, "per ") &&
+			!strings.Contains(f.Name, "first event"):
 			t.Errorf("%s is %v", f.Name, f.Value)
 		}
 		if !strings.Contains(printed, f.Name) {
@@ -141,8 +143,10 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		run  func(*testing.T) error
 		want string
 	}{
-		{"a name that is none", own("", "runs", "walks"), `there is no measurement "walks": choose of runs, streams, tokens, memory, news, recovery`},
-		{"a server that does not start", own("dead", "memory"), "the server ended by itself (exit status 1); it said:\nno such luck"},
+		{"a name that is none", own("", "runs", "walks"),
+			`there is no measurement "walks": choose of runs, streams, tokens, memory, news, recovery`},
+		{"a server that does not start", own("dead", "memory"),
+			"the server ended by itself (exit status 1); it said:\nno such luck"},
 		{"a server that refuses", own("broken", "runs"), "HTTP 500: the disk is full"},
 		{"an answer without the model's words", own("silent", "runs"), errUnanswered.Error()},
 		{"recovery of a server elsewhere", func(t *testing.T) error {
@@ -165,7 +169,8 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{"a model server that does not start", func(t *testing.T) error {
 			_, _, err := runToy(t, Config{ModelAddr: "127.0.0.1:none"}, "")
 			return err
-		}, "start model server: the model server ended by itself (exit status 1); it said:\nstart model server: listen tcp"},
+		},
+			"start model server: the model server ended by itself (exit status 1); it said:\nstart model server: listen tcp"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if err := test.run(t); err == nil || !strings.Contains(err.Error(), test.want) {

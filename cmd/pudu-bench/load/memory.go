@@ -30,7 +30,8 @@ func (b *bench) memory(ctx context.Context) error {
 		ready, fresh = append(ready, took), append(fresh, rss)
 	}
 	slices.Sort(fresh)
-	b.table.Add(measure.Time(fmt.Sprintf("start to ready, median of %d", len(ready)), measure.Quantile(ready, 0.5), 0, measure.Within(0.3)))
+	b.table.Add(measure.Time(fmt.Sprintf("start to ready, median of %d", len(ready)), measure.Quantile(ready, 0.5), 0,
+		measure.Within(0.3)))
 	b.table.Add(measure.Size("memory, fresh", fresh[len(fresh)/2], measure.Within(80<<20)))
 	return nil
 }

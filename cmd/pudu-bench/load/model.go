@@ -74,7 +74,8 @@ func answerText(n int) string {
 // callPieces are the deltas of a look at the thread's workspace, for another name in each step, since servers stop an
 // agent that repeats itself.
 func callPieces(step int) []string {
-	pieces := []string{fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"glob","arguments":""}}]}`, step)}
+	pieces := []string{fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_%d","type":"function",`+
+		`"function":{"name":"glob","arguments":""}}]}`, step)}
 	args := fmt.Sprintf(`{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*%d*"}`, step+1)
 	for piece := range slices.Chunk([]byte(args), argsPiece) {
 		pieces = append(pieces, fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}`, piece))
@@ -125,7 +126,8 @@ func (m *Model) complete(w http.ResponseWriter, req *http.Request) {
 		m.keep(body)
 	}
 	done := bytes.Count(rest, []byte(`"role":"assistant"`)) + bytes.Count(rest, []byte(`"role": "assistant"`))
-	a := answer{w: w, out: buf, id: m.ids.Add(1), deltas: append(slices.Clip(m.tokens[:plan.Tokens-1]), `{"content":"`+lastToken+`"}`),
+	a := answer{w: w, out: buf, id: m.ids.Add(1), deltas: append(slices.Clip(m.tokens[:plan.Tokens-1]), `{"content":"`+
+		lastToken+`"}`),
 		finish: `"stop"`, batch: plan.Batch, delay: plan.Delay}
 	if done < plan.Steps && bytes.Contains(body, []byte(`"tools"`)) {
 		a.deltas, a.finish, a.batch = m.calls[done], `"tool_calls"`, 1
@@ -162,7 +164,8 @@ type answer struct {
 // stream sends the answer, each batch in a write of its own at its time: the clock of a model does not wait for who
 // reads. It ends early when the reader has gone.
 func (a *answer) stream() {
-	a.begin = fmt.Sprintf(`data: {"id":"chatcmpl-%012d","object":"chat.completion.chunk","created":1767323045,"model":"load","choices":[`, a.id)
+	a.begin = fmt.Sprintf(`data: {"id":"chatcmpl-%012d","object":"chat.completion.chunk","created":1767323045,`+
+		`"model":"load","choices":[`, a.id)
 	a.w.Header().Set("Content-Type", "text/event-stream")
 	start := time.Now()
 	a.add(`{"role":"assistant","content":""}`, "null")
@@ -183,7 +186,8 @@ func (a *answer) stream() {
 		return
 	}
 	a.add(`{}`, a.finish)
-	a.out.WriteString(a.begin + `],"usage":{"prompt_tokens":1200,"completion_tokens":20,"total_tokens":1220}}` + "\n\ndata: [DONE]\n\n")
+	a.out.WriteString(a.begin + `],"usage":{"prompt_tokens":1200,"completion_tokens":20,"total_tokens":1220}}` +
+		"\n\ndata: [DONE]\n\n")
 	a.flush()
 }
 

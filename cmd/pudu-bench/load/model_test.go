@@ -34,7 +34,8 @@ func startModel(t *testing.T) *Model {
 func ask(t *testing.T, m *Model, req *model.Request) *message.Message {
 	t.Helper()
 	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	client := openai.New(openai.Config{Name: "load", BaseURL: m.URL + "/v1", Model: "load", APIKey: "none", Dialect: "openai", Client: once})
+	client := openai.New(openai.Config{Name: "load", BaseURL: m.URL + "/v1", Model: "load", APIKey: "none",
+		Dialect: "openai", Client: once})
 	got, err := model.Collect(client.Stream(t.Context(), req))
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +46,9 @@ func ask(t *testing.T, m *Model, req *model.Request) *message.Message {
 func TestModelDoesAsThePlanSays(t *testing.T) {
 	m := startModel(t)
 	req := &model.Request{
-		Messages: []message.Message{message.New(message.Human, "Load measurement: "+Plan{Steps: 3, Tokens: 4, Batch: 3}.String())},
-		Tools:    []model.Tool{{Name: "glob"}},
+		Messages: []message.Message{message.New(message.Human, "Load measurement: "+
+			Plan{Steps: 3, Tokens: 4, Batch: 3}.String())},
+		Tools: []model.Tool{{Name: "glob"}},
 	}
 	ids := map[string]bool{}
 	for step := range 3 {
@@ -56,7 +58,8 @@ func TestModelDoesAsThePlanSays(t *testing.T) {
 		}
 		call := got.ToolCalls[0]
 		ids[call.ID] = true
-		want := `{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*` + string(rune('1'+step)) + `*"}`
+		want := `{"description": "look", "path": "/mnt/user-data/workspace", "pattern": "*` + string(rune('1'+step)) +
+			`*"}`
 		if call.Name != "glob" || string(call.Args) != want {
 			t.Errorf("step %d: %s %s", step, call.Name, call.Args)
 		}
@@ -78,11 +81,13 @@ func TestModelDoesAsThePlanSays(t *testing.T) {
 
 func TestModelNeedsToolsToCallThem(t *testing.T) {
 	m := startModel(t)
-	title := &model.Request{Messages: []message.Message{message.New(message.Human, "A title for: "+Plan{Steps: 3, Tokens: 2}.String())}}
+	title := &model.Request{Messages: []message.Message{message.New(message.Human, "A title for: "+
+		Plan{Steps: 3, Tokens: 2}.String())}}
 	if got := ask(t, m, title).Text(); got != "t00000 "+lastToken {
 		t.Errorf("answer %q", got)
 	}
-	if got := ask(t, m, &model.Request{Messages: []message.Message{message.New(message.Human, "hello")}}).Text(); got != lastToken {
+	if got := ask(t, m, &model.Request{Messages: []message.Message{message.New(message.Human, "hello")}}).
+		Text(); got != lastToken {
 		t.Errorf("answer %q", got)
 	}
 }
@@ -92,8 +97,10 @@ func TestModelOverPlainHTTP(t *testing.T) {
 	const user = `"messages": [{"role": "user", "content": "steps=1 tokens=2"}`
 	for _, test := range []struct{ name, path, body, want string }{
 		{"an answer in one piece", "/chat/completions", `{` + user + `], "tools": []}`, "this model only streams"},
-		{"a stream", "/chat/completions", `{"stream": true, ` + user + `, {"role": "assistant"}], "tools": []}`, "data: [DONE]\n\n"},
-		{"arguments in pieces", "/chat/completions", `{"stream": true, ` + user + `], "tools": []}`, `{"arguments":"*1*\""}`},
+		{"a stream", "/chat/completions", `{"stream": true, ` + user + `, {"role": "assistant"}], "tools": []}`,
+			"data: [DONE]\n\n"},
+		{"arguments in pieces", "/chat/completions", `{"stream": true, ` + user + `], "tools": []}`,
+			`{"arguments":"*1*\""}`},
 		{"another path", "/embeddings", "{}", "404 page not found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,9 +142,11 @@ func TestAnswersHaveIdsOfTheirOwn(t *testing.T) {
 func TestTokensComeAtTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &slowWriter{start: time.Now(), delay: 50 * time.Millisecond}
-		a := &answer{w: w, out: new(bytes.Buffer), deltas: []string{"1", "2", "3", "4"}, batch: 1, delay: 20 * time.Millisecond}
+		a := &answer{w: w, out: new(bytes.Buffer), deltas: []string{"1", "2", "3", "4"}, batch: 1,
+			delay: 20 * time.Millisecond}
 		a.stream()
-		want := []time.Duration{0, 50 * time.Millisecond, 50 * time.Millisecond, 60 * time.Millisecond, 80 * time.Millisecond, 80 * time.Millisecond}
+		want := []time.Duration{0, 50 * time.Millisecond, 50 * time.Millisecond, 60 * time.Millisecond,
+			80 * time.Millisecond, 80 * time.Millisecond}
 		if diff := cmp.Diff(want, w.at); diff != "" {
 			t.Error(diff)
 		}
@@ -169,7 +178,8 @@ func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
 	ty := &toy{model: m.URL, dir: t.TempDir()}
 	p := &player{url: m.URL, http: newHTTPClient()}
 	defer p.http.CloseIdleConnections()
-	d, err := (&bench{model: p}).newDirect(t.Context(), &subject{client: toyClient(t, ty)}, Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
+	d, err := (&bench{model: p}).newDirect(t.Context(), &subject{client: toyClient(t, ty)},
+		Plan{Steps: 2, Tokens: 3, Delay: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +201,8 @@ func TestDirectCallsAreThoseOfTheServer(t *testing.T) {
 	}
 }
 
-// TestTapeHoldsWhatCameMeanwhile: requests without a plan are not on it, nor what came before it was asked last, and it has
-// an end.
+// TestTapeHoldsWhatCameMeanwhile: requests without a plan are not on it, nor what came before it was asked last, and it
+// has an end.
 func TestTapeHoldsWhatCameMeanwhile(t *testing.T) {
 	m := startModel(t)
 	p := &player{url: m.URL, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
@@ -208,7 +218,8 @@ func TestTapeHoldsWhatCameMeanwhile(t *testing.T) {
 	say("hello")
 	say("steps=0 tokens=3")
 	taped, err = p.tape(t.Context())
-	if err != nil || len(taped) != 2 || !bytes.Contains(taped[0], []byte("tokens=2")) || !bytes.Contains(taped[1], []byte("tokens=3")) {
+	if err != nil || len(taped) != 2 || !bytes.Contains(taped[0], []byte("tokens=2")) ||
+		!bytes.Contains(taped[1], []byte("tokens=3")) {
 		t.Errorf("%v %q", err, taped)
 	}
 	for range 2 * maxTape {

@@ -24,9 +24,9 @@ import (
 // goalUsers is how many users the goals of the news are about.
 const goalUsers = 1000
 
-// news measures what the streams of news of many users hold, each on a connection of its own, and what a run costs while they are
-// open. The user whose runs are measured reads his news too. Users are those of sessions, which were begun before the server
-// starts.
+// news measures what the streams of news of many users hold, each on a connection of its own, and what a run costs
+// while they are open. The user whose runs are measured reads his news too. Users are those of sessions, which were
+// begun before the server starts.
 func (b *bench) news(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(b.Dir, "pudu-load-")
 	if err != nil {
@@ -61,7 +61,8 @@ func (t bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// signIn begins a session of each of n users, the first of them the one whose runs are measured, and returns their cookies.
+// signIn begins a session of each of n users, the first of them the one whose runs are measured, and returns their
+// cookies.
 func signIn(ctx context.Context, data, token string, n int) (cookies []string, err error) {
 	st, err := sqlstore.Open(ctx, sqlstore.Config{Dir: data, Features: feature.All()})
 	if err != nil {
@@ -85,7 +86,8 @@ func signIn(ctx context.Context, data, token string, n int) (cookies []string, e
 // readers measures runs with and without the streams, in turns.
 func (b *bench) readers(ctx context.Context, s *subject, cookies []string) error {
 	plan := Plan{Steps: goalSteps, Tokens: answerTokens}
-	l := load{clients: b.sizes.newsClients, warm: b.sizes.warm, window: b.sizes.window, least: 5, pid: s.process.cmd.Process.Pid,
+	l := load{clients: b.sizes.newsClients, warm: b.sizes.warm, window: b.sizes.window, least: 5,
+		pid: s.process.cmd.Process.Pid,
 		one: func(ctx context.Context) (outcome, error) { return s.run(ctx, plan, nil) }}
 	held, err := newsMemory(ctx, s, cookies)
 	if errors.Is(err, measure.ErrNoProcess) {
@@ -121,9 +123,11 @@ func (b *bench) readers(ctx context.Context, s *subject, cookies []string) error
 	}
 	b.table.Add(measure.Size(fmt.Sprintf("news of %d users: memory", len(cookies)), max(held, 1), memory))
 	per := func(r *result) time.Duration { return r.cpu / time.Duration(max(len(r.took), 1)) }
-	b.table.Add(measure.Time("  processor time per run, beside without", per(&with), per(&without), &measure.Goal{Limit: 1.05, OfRatio: true}))
+	b.table.Add(measure.Time("  processor time per run, beside without", per(&with), per(&without),
+		&measure.Goal{Limit: 1.05, OfRatio: true}))
 	b.times("  p50 of a run, beside without", &with, &without, 0.5, nil)
-	b.table.Add(measure.Errors("  errors", with.errors+without.errors, errors.Join(with.firstError, without.firstError)))
+	b.table.Add(measure.Errors("  errors", with.errors+without.errors,
+		errors.Join(with.firstError, without.firstError)))
 	return nil
 }
 

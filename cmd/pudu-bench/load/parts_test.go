@@ -37,7 +37,8 @@ func TestPlanSurvivesItsMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Plan{
 			Steps: rapid.IntRange(-5, 100).Draw(t, "steps"), Tokens: rapid.IntRange(-5, 1e6).Draw(t, "tokens"),
-			Delay: time.Duration(rapid.IntRange(-5, 200_000).Draw(t, "milliseconds")) * time.Millisecond, Batch: rapid.IntRange(-5, 1e5).Draw(t, "batch"),
+			Delay: time.Duration(rapid.IntRange(-5, 200_000).Draw(t, "milliseconds")) * time.Millisecond,
+			Batch: rapid.IntRange(-5, 1e5).Draw(t, "batch"),
 		}
 		end := rapid.SampledFrom([]string{"", `"}]`, ". Go.", " and more", "\n", `\n\nx`}).Draw(t, "end")
 		got, rest, ok := readPlan([]byte(`{"messages":[{"content":"steps=9 ` + p.String() + end))
@@ -76,7 +77,8 @@ func TestFrames(t *testing.T) {
 		want       []seen
 		err        error
 	}{
-		{"pudu", "event: values\ndata: {}\nid: 1-2.3\n\nevent: end\ndata: null\n\n", []seen{{"values", "1-2.3", "{}"}, {"end", "", "null"}}, nil},
+		{"pudu", "event: values\ndata: {}\nid: 1-2.3\n\nevent: end\ndata: null\n\n",
+			[]seen{{"values", "1-2.3", "{}"}, {"end", "", "null"}}, nil},
 		{"id first, CRLF, no space", "id:1\r\nevent:a\r\ndata:b\r\n\r\n", []seen{{"a", "1", "b"}}, nil},
 		{"comments", ": heartbeat\n\n\ndata: x\n: y\n\n", []seen{{"", "", "x"}}, nil},
 		{"an id without data is not that of the next", "id: 7\n\ndata: x\n\n", []seen{{"", "", "x"}}, nil},
@@ -121,7 +123,8 @@ func TestDrive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if r.perSecond() < 33 || r.perSecond() > 37 || r.errors < 70 || r.firstError == nil || r.window < 20*time.Second {
+		if r.perSecond() < 33 || r.perSecond() > 37 || r.errors < 70 || r.firstError == nil ||
+			r.window < 20*time.Second {
 			t.Errorf("%v runs/s, %d errors in %v", r.perSecond(), r.errors, r.window)
 		}
 	})
@@ -154,7 +157,9 @@ func TestClientSaysWhatAStreamLacks(t *testing.T) {
 		{"no end", "event: values\ndata: \"load-done\"\n\n", errCut.Error()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, test.body) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, test.body)
+			}))
 			defer server.Close()
 			c := newClient(server.URL)
 			defer c.http.CloseIdleConnections()
@@ -174,7 +179,8 @@ func TestLostTokens(t *testing.T) {
 		got  [][]byte
 		want int
 	}{
-		{"all", [][]byte{piece("AIMessageChunk", `""`), piece("ai", `"a b"`), piece("tool", `"x"`), piece("AIMessageChunk", `[{"type":"text","text":" c"}]`)}, 0},
+		{"all", [][]byte{piece("AIMessageChunk", `""`), piece("ai", `"a b"`), piece("tool", `"x"`),
+			piece("AIMessageChunk", `[{"type":"text","text":" c"}]`)}, 0},
 		{"one lost", [][]byte{piece("ai", `"a b"`)}, 1},
 		{"one doubled", [][]byte{piece("ai", `"a b b c"`)}, 2},
 		{"spaces", [][]byte{piece("ai", `"a  b c"`)}, 1},
@@ -199,7 +205,8 @@ func TestTogetherStartsOneAfterTheOther(t *testing.T) {
 			sleep(t.Context(), time.Minute)
 			return outcome{took: time.Since(start)}, nil
 		})
-		if len(r.took) != 99 || r.errors != 1 || measure.Quantile(r.took, 0) != time.Minute || r.took[98] != time.Minute+99*startGap {
+		if len(r.took) != 99 || r.errors != 1 || measure.Quantile(r.took, 0) != time.Minute ||
+			r.took[98] != time.Minute+99*startGap {
 			t.Errorf("%d took from %v to %v, %d errors", len(r.took), r.took[0], r.took[98], r.errors)
 		}
 	})

@@ -29,7 +29,8 @@ type process struct {
 func startProcess(ctx context.Context, what, dir string, command []string, env ...string) (*process, error) {
 	p := &process{what: what, ended: make(chan struct{}), out: server.NewOutput(), began: time.Now()}
 	p.cmd = exec.Command(command[0], command[1:]...) //nolint:noctx // it is killed by its owner
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, append(server.Environment(os.Environ()), env...), p.out, p.out
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, append(server.Environment(os.Environ()), env...), p.out,
+		p.out
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", what, err)
 	}

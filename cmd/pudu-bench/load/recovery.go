@@ -103,7 +103,8 @@ func (b *bench) tellRecovery(ctx context.Context, c *client, followers []*follow
 		b.table.Add(measure.Time("start to the last recovered run", last.Sub(began), 0, nil))
 	}
 	if len(ended) > 0 {
-		b.table.Add(measure.Time("start to the last run's end", slices.MaxFunc(ended, time.Time.Compare).Sub(began), 0, nil))
+		b.table.Add(measure.Time("start to the last run's end", slices.MaxFunc(ended, time.Time.Compare).Sub(began), 0,
+			nil))
 	}
 	b.table.Add(measure.Errors("runs that did not end well", len(followers)-len(ended), failed))
 	b.table.Add(measure.Errors("frames seen twice", doubled, nil))
@@ -172,8 +173,8 @@ func (f *follower) see(e event) {
 	f.frames.Add(1)
 }
 
-// readAgain reads the run from its beginning, as one who comes late, and returns how many frames only that one sees. What
-// only the first reader saw of a killed attempt is no loss: it was not stored, and withdrawn.
+// readAgain reads the run from its beginning, as one who comes late, and returns how many frames only that one sees.
+// What only the first reader saw of a killed attempt is no loss: it was not stored, and withdrawn.
 func (f *follower) readAgain(ctx context.Context, c *client) (lost int, err error) {
 	resp, err := c.attach(ctx, f.path, "")
 	if err != nil {

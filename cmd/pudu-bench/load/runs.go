@@ -71,7 +71,8 @@ func (b *bench) tell(steps, clients int, served, bare *result) {
 		latency, first = measure.AtMost(6), measure.Within(5e-3)
 	}
 	name := fmt.Sprintf("%d steps, c=%d", steps, clients)
-	b.table.Add(measure.Figure{Name: name, Unit: measure.PerSecond, Value: served.perSecond(), Beside: bare.perSecond(), Goal: throughput})
+	b.table.Add(measure.Figure{Name: name, Unit: measure.PerSecond, Value: served.perSecond(), Beside: bare.perSecond(),
+		Goal: throughput})
 	b.times("  p50", served, bare, 0.5, latency)
 	b.times("  p95", served, bare, 0.95, nil)
 	b.table.Add(measure.Time("  first event, p50", measure.Quantile(served.first, 0.5), 0, first))

@@ -12,7 +12,8 @@ import (
 	"github.com/pudu-ai/pudu/cmd/pudu-bench/measure"
 )
 
-// tokensPerWrite is what a network would make of tokens that come this fast. One write each would measure the model server.
+// tokensPerWrite is what a network would make of tokens that come this fast. One write each would measure the model
+// server.
 const tokensPerWrite = 50
 
 // tokens measures one long answer and looks whether all of it came.
@@ -53,7 +54,8 @@ func (b *bench) tokens(ctx context.Context) (err error) {
 	rate := func(took []time.Duration) float64 {
 		return float64(plan.Tokens) / measure.Quantile(took, 0.5).Seconds()
 	}
-	b.table.Add(measure.Figure{Name: fmt.Sprintf("%d tokens, from request to end", plan.Tokens), Unit: measure.PerSecond,
+	b.table.Add(measure.Figure{Name: fmt.Sprintf("%d tokens, from request to end", plan.Tokens),
+		Unit:  measure.PerSecond,
 		Value: rate(served), Beside: rate(bare), Goal: &measure.Goal{Limit: 100_000, Least: true}})
 	b.table.Add(measure.Errors("tokens lost, doubled or out of place", lost, nil))
 	return nil

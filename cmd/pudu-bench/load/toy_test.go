@@ -19,8 +19,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/id"
 )
 
-// toy speaks as much of the LangGraph API as the measurements need. It keeps what a step did when the step has ended, and
-// goes on with unfinished runs when it is started again.
+// toy speaks as much of the LangGraph API as the measurements need. It keeps what a step did when the step has ended,
+// and goes on with unfinished runs when it is started again.
 type toy struct {
 	model, dir, fault string
 
@@ -72,7 +72,8 @@ func toyMain(args []string) int {
 		return 1
 	}
 	os.MkdirAll(*data, 0o700)
-	t := &toy{model: regexp.MustCompile(`base_url: "([^"]+)/v1"`).FindStringSubmatch(string(text))[1], dir: *data, fault: *fault}
+	t := &toy{model: regexp.MustCompile(`base_url: "([^"]+)/v1"`).FindStringSubmatch(string(text))[1], dir: *data,
+		fault: *fault}
 	t.restore()
 	fmt.Fprintf(os.Stderr, "the toy is ready at http://%s\n", l.Addr())
 	fmt.Fprintln(os.Stderr, http.Serve(l, t.routes()))
@@ -135,7 +136,8 @@ func (t *toy) create(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the disk is full", http.StatusInternalServerError)
 		return
 	}
-	run := &toyRun{ID: id.New(time.Now()), Thread: r.PathValue("thread"), Text: req.Input.Messages[0].Content, changed: make(chan struct{}), attempt: 1}
+	run := &toyRun{ID: id.New(time.Now()), Thread: r.PathValue("thread"), Text: req.Input.Messages[0].Content,
+		changed: make(chan struct{}), attempt: 1}
 	t.begin(run)
 	w.Header().Set("Content-Location", "/threads/"+run.Thread+"/runs/"+run.ID)
 	run.serve(w, r, "-1", false)

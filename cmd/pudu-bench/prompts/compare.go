@@ -13,8 +13,8 @@ type Turn struct {
 	Name     string
 	Requests int
 	Sent     int
-	// Ideal is what the requests would have in common with the ones before them if each began with the whole of it, Real
-	// what they have.
+	// Ideal is what the requests would have in common with the ones before them if each began with the whole of it,
+	// Real what they have.
 	Ideal, Real int
 }
 
@@ -51,10 +51,11 @@ func (v *Conversation) compare(w wires.Wire, all []exchange, turns []turn) {
 		t.Requests, t.Sent = t.Requests+1, t.Sent+len(now)
 		t.Ideal, t.Real = t.Ideal+min(len(was), len(now)), t.Real+same
 		if same < len(was) {
-			chosen := turns[e.turn].plan != turns[last.turn].plan || turns[e.turn].subagents != turns[last.turn].subagents
+			chosen := turns[e.turn].plan != turns[last.turn].plan ||
+				turns[e.turn].subagents != turns[last.turn].subagents
 			v.Breaks = append(v.Breaks, Break{
-				Call: i + 1, Turn: e.turn + 1, Cause: cause(last.facts, e.facts, chosen), Lost: len(was) - same, At: same,
-				Was: excerpt(was, same), Is: excerpt(now, same),
+				Call: i + 1, Turn: e.turn + 1, Cause: cause(last.facts, e.facts, chosen), Lost: len(was) - same,
+				At: same, Was: excerpt(was, same), Is: excerpt(now, same),
 			})
 		}
 		for _, n := range e.notes {

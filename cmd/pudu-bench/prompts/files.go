@@ -46,7 +46,8 @@ func writeFiles(dir string) error {
 
 // letters is a skill of the user's own.
 const letters = "---\nname: letters\ndescription: How to write to the harbour's partners.\n---\n# Letters\n\n" +
-	"- Begin with what the reader has to decide.\n- One figure per paragraph, with its source.\n- One page, unless another length was asked for.\n"
+	"- Begin with what the reader has to decide.\n- One figure per paragraph, with its source.\n- One page, unless " +
+	"another length was asked for.\n"
 
 // packed is the skill as an archive.
 func packed(skill string) ([]byte, error) {
@@ -69,7 +70,8 @@ func weeks(title string, n int) string {
 		if i%10 == 0 {
 			fmt.Fprintf(&b, "\n# The %s, part %d\n\n", title, i/10+1)
 		}
-		fmt.Fprintf(&b, "In week %d the harbour saw %d ships at quay %d, and %d of them were late for reasons of weather.\n", i%52+1, 90+i*37%80, i%7+1, i*13%9)
+		fmt.Fprintf(&b, "In week %d the harbour saw %d ships at quay %d, and %d of them were late for reasons of "+
+			"weather.\n", i%52+1, 90+i*37%80, i%7+1, i*13%9)
 	}
 	return b.String()
 }

@@ -17,8 +17,8 @@ type Fixed struct {
 	// Name is the mode, Tools how many tools it has.
 	Name  string
 	Tools int
-	// System is the system prompt, Schemas are the tools with their descriptions, Rest is the first message with what the
-	// program puts before it. Total is their sum.
+	// System is the system prompt, Schemas are the tools with their descriptions, Rest is the first message with what
+	// the program puts before it. Total is their sum.
 	System, Schemas, Rest, Total int
 	// Goal is what Total should be at most; 0 if there is none.
 	Goal int
@@ -35,17 +35,21 @@ const (
 
 // aboutUser are as many facts as somebody has of whom an agent has learned for some weeks.
 var aboutUser = []string{
-	"Works for the board of a harbour in Rotterdam", "Writes reports in English and letters in Dutch", "Likes short answers without headings",
-	"Has a team of five analysts", "Prefers tables to charts where there are fewer than ten numbers", "Counts weeks as ISO 8601 does",
-	"The harbour has seven quays, of which quay 4 is closed until spring", "Uses LibreOffice, not Microsoft Office", "Is colour-blind: red and green look alike",
-	"Sends the monthly report on the first Monday", "The reports name delays in minutes", "Wants sources named for every figure",
-	"Speaks some Mandarin, and writes to partners in Shanghai", "The fiscal year begins in April", "Wants file names in small letters with hyphens",
-	"Plans a move to a new berth system called Anker", "Was once misled by a mean, and wants medians", "Keeps drafts in the folder drafts",
+	"Works for the board of a harbour in Rotterdam", "Writes reports in English and letters in Dutch",
+	"Likes short answers without headings", "Has a team of five analysts",
+	"Prefers tables to charts where there are fewer than ten numbers", "Counts weeks as ISO 8601 does",
+	"The harbour has seven quays, of which quay 4 is closed until spring", "Uses LibreOffice, not Microsoft Office",
+	"Is colour-blind: red and green look alike", "Sends the monthly report on the first Monday",
+	"The reports name delays in minutes", "Wants sources named for every figure",
+	"Speaks some Mandarin, and writes to partners in Shanghai", "The fiscal year begins in April",
+	"Wants file names in small letters with hyphens", "Plans a move to a new berth system called Anker",
+	"Was once misled by a mean, and wants medians", "Keeps drafts in the folder drafts",
 	"Has two children, and does not work on Wednesdays", "Likes sailing",
 }
 
 // packages are those of the toolbox, as a prompt names them.
-var packages = []string{"pandas", "numpy", "matplotlib", "openpyxl", "python-docx", "python-pptx", "reportlab", "pypdf", "pillow", "lxml",
+var packages = []string{"pandas", "numpy", "matplotlib", "openpyxl", "python-docx", "python-pptx", "reportlab", "pypdf",
+	"pillow", "lxml",
 	"beautifulsoup4", "markdown", "jinja2", "scikit-learn", "scipy", "pdfplumber"}
 
 func (r *Report) measureFixed(ctx context.Context, c Config) error {

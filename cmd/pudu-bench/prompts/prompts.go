@@ -1,7 +1,8 @@
 // Package prompts measures what the lead agent costs in prompt tokens: `pudu-bench prompt`. It drives the real agent,
-// with its whole chain, real files and a real store, through two conversations, and looks at the requests as the provider
-// encodes them, byte for byte. Only the model is played: its server answers from a script and keeps each body. One
-// conversation is long (script.go); in the other facts, skills, sub-agents and what a person says meanwhile change (changing.go).
+// with its whole chain, real files and a real store, through two conversations, and looks at the requests as the
+// provider encodes them, byte for byte. Only the model is played: its server answers from a script and keeps each body.
+// One conversation is long (script.go); in the other facts, skills, sub-agents and what a person says meanwhile change
+// (changing.go).
 //
 // A provider's cache serves the part of a request that it has seen before, from the first byte on. So what counts is
 // how much of each request is the beginning of the next one (compare.go), and how large the part is that every request

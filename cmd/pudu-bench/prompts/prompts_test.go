@@ -32,8 +32,8 @@ func report(t *testing.T) *Report {
 	return r
 }
 
-// TestFixedPromptIsSmall: what every request has, as tokenizers in use count it, and that the guess that the command prints
-// is not far off.
+// TestFixedPromptIsSmall: what every request has, as tokenizers in use count it, and that the guess that the command
+// prints is not far off.
 func TestFixedPromptIsSmall(t *testing.T) {
 	guessed := report(t).Fixed
 	for _, name := range []tokenizer.Encoding{tokenizer.O200kBase, tokenizer.Cl100kBase} {
@@ -116,7 +116,8 @@ func TestChangingHoldsWhatItIsFor(t *testing.T) {
 	if d := cmp.Diff([]int{5, 4, 6, 4, 4, 2, 3}, calls); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"memory", "skill_activation", "skills", "toolbox_reminder"}, slices.Sorted(slices.Values(v.Notes))); d != "" {
+	if d := cmp.Diff([]string{"memory", "skill_activation", "skills", "toolbox_reminder"},
+		slices.Sorted(slices.Values(v.Notes))); d != "" {
 		t.Error(d)
 	}
 	last := v.exchanges[len(v.exchanges)-1].body
@@ -124,8 +125,10 @@ func TestChangingHoldsWhatItIsFor(t *testing.T) {
 		"New since you were last told": 2, "This takes the place of what you were told": 2, // facts
 		"Not there any more: charts": 1, "Not there any more: letters": 1, "New, or other than before": 1, // skills
 		`Its SKILL.md:\\n`: 2, "Its text stands above": 1,
-		"works in the background; its id is": 1, "Task Succeeded": 4, `"task_wait"`: 4, // three calls, and the tool itself
-		"In English, please": 1, "And short": 1, "The board decides on quay 4": 1, "Leave out quay 4": 1, "No hurry": 1, // said meanwhile
+		// three calls, and the tool itself
+		"works in the background; its id is": 1, "Task Succeeded": 4, `"task_wait"`: 4,
+		// said meanwhile
+		"In English, please": 1, "And short": 1, "The board decides on quay 4": 1, "Leave out quay 4": 1, "No hurry": 1,
 	} {
 		if n := len(regexp.MustCompile(what).FindAll(last, -1)); n != want {
 			t.Errorf("the last request has %q %d times, not %d", what, n, want)
@@ -164,7 +167,8 @@ func TestEveryWireKeepsThePrefix(t *testing.T) {
 	}
 }
 
-// TestToolsKeepTheirOrder: within a turn nothing changes; a plan adds at the end, and leaving it away takes that away again.
+// TestToolsKeepTheirOrder: within a turn nothing changes; a plan adds at the end, and leaving it away takes that away
+// again.
 func TestToolsKeepTheirOrder(t *testing.T) {
 	all := report(t).Long.exchanges
 	tools := func(e exchange) string {
@@ -196,8 +200,8 @@ func TestScenarioHoldsWhatItIsFor(t *testing.T) {
 		t.Error(d)
 	}
 	notes := []string{
-		"budget_warning", "deerflow_view_image_context", "durable_context", "loop_warning", "memory", "progress_hint", "stop_note",
-		"terminal_response_recovery", "todo_completion_reminder", "todo_reminder",
+		"budget_warning", "deerflow_view_image_context", "durable_context", "loop_warning", "memory", "progress_hint",
+		"stop_note", "terminal_response_recovery", "todo_completion_reminder", "todo_reminder",
 	}
 	if d := cmp.Diff(notes, slices.Sorted(slices.Values(r.Notes))); d != "" {
 		t.Error(d)
@@ -211,7 +215,8 @@ func TestScenarioHoldsWhatItIsFor(t *testing.T) {
 	}
 	last := r.exchanges[len(r.exchanges)-1].body
 	for what, want := range map[string]int{
-		"current_date>2026-11-": 2, "Answer to your question": 1, regexp.QuoteMeta(untrusted.Begin): 7, "Collect before you write": 0, "durable_context_data>": 2, "Likes short answers": 1, "takes the place of": 1,
+		"current_date>2026-11-": 2, "Answer to your question": 1, regexp.QuoteMeta(untrusted.Begin): 7,
+		"Collect before you write": 0, "durable_context_data>": 2, "Likes short answers": 1, "takes the place of": 1,
 	} {
 		if n := len(regexp.MustCompile(what).FindAll(last, -1)); n != want {
 			t.Errorf("the last request has %q %d times, not %d", what, n, want)
@@ -235,7 +240,8 @@ func TestCauses(t *testing.T) {
 		{"nothing", plain, false, Undeclared},
 		{"the user chose, and nothing came of it", plain, true, Undeclared},
 		{"tools that nobody chose", facts{compactions: 1, images: 3, tools: []string{"ls", "rm"}}, false, Undeclared},
-		{"tools that the user chose", facts{compactions: 1, images: 3, tools: []string{"ls", "rm"}}, true, ToolsChanged},
+		{"tools that the user chose", facts{compactions: 1, images: 3, tools: []string{"ls", "rm"}}, true,
+			ToolsChanged},
 		{"a compaction", facts{compactions: 2, images: 3, tools: []string{"ls"}}, false, Compacted},
 		{"fewer images", facts{compactions: 1, images: 2, tools: []string{"ls"}}, false, ImagesGone},
 		{"more images", facts{compactions: 1, images: 4, tools: []string{"ls"}}, false, Undeclared},
@@ -253,7 +259,8 @@ func TestUndeclaredBreakIsAMissedGoal(t *testing.T) {
 	var report Report
 	r := &report.Long
 	body := func(messages string) exchange { return exchange{body: []byte(`{"messages":[` + messages + `]}`)} }
-	r.compare(wires.All()[0], []exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)}, []turn{{name: "one"}})
+	r.compare(wires.All()[0], []exchange{body(`"aaaa"`), body(`"aaaa","b"`), body(`"aaXa","b","c"`)},
+		[]turn{{name: "one"}})
 	want := []Break{{
 		Call: 3, Turn: 1, Cause: Undeclared, Lost: len(`aa","b"`), At: len(`{"messages":["aa`),
 		Was: `{"messages":["aaaa","b"`, Is: `{"messages":["aaXa","b","c"`,
@@ -261,19 +268,24 @@ func TestUndeclaredBreakIsAMissedGoal(t *testing.T) {
 	if d := cmp.Diff(want, r.Breaks); d != "" {
 		t.Error(d)
 	}
-	first, second, third := len(`{"messages":["aaaa"`), len(`{"messages":["aaaa","b"`), len(`{"messages":["aaXa","b","c"`)
-	total := Turn{Name: "one", Requests: 3, Sent: first + second + third, Ideal: first + second, Real: first + want[0].At}
+	first, second, third := len(`{"messages":["aaaa"`), len(`{"messages":["aaaa","b"`),
+		len(`{"messages":["aaXa","b","c"`)
+	total := Turn{Name: "one", Requests: 3, Sent: first + second + third, Ideal: first + second, Real: first +
+		want[0].At}
 	if d := cmp.Diff([]Turn{total}, r.Turns); d != "" {
 		t.Error(d)
 	}
-	report.Fixed = []Fixed{{Name: "small", Total: 3, Goal: 3}, {Name: "large", Total: 4, Goal: 3}, {Name: "free", Total: 9}}
-	report.Changing = Conversation{Name: "other", Goal: 95, Turns: []Turn{{Name: "enough", Sent: 100, Real: 100}, {Name: "too little", Sent: 100, Real: 89}}}
+	report.Fixed = []Fixed{{Name: "small", Total: 3, Goal: 3}, {Name: "large", Total: 4, Goal: 3},
+		{Name: "free", Total: 9}}
+	report.Changing = Conversation{Name: "other", Goal: 95, Turns: []Turn{{Name: "enough", Sent: 100, Real: 100},
+		{Name: "too little", Sent: 100, Real: 89}}}
 	if report.Missed() != 3 {
 		t.Errorf("%d goals missed", report.Missed())
 	}
 	var out bytes.Buffer
 	report.Print(&out)
-	for _, want := range []string{`(?m)^  small .* ≤ 3 +✓$`, `(?m)^  large .* ≤ 3 +✗$`, `(?m)^  not declared +1 .*✗$`, `was .*aaaa`, `(?m)^  all .* 94\.5 % +≥ 95 % +✗$`} {
+	for _, want := range []string{`(?m)^  small .* ≤ 3 +✓$`, `(?m)^  large .* ≤ 3 +✗$`, `(?m)^  not declared +1 .*✗$`,
+		`was .*aaaa`, `(?m)^  all .* 94\.5 % +≥ 95 % +✗$`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("no %s in\n%s", want, out.String())
 		}

@@ -17,14 +17,17 @@ const (
 
 // Print writes the report down.
 func (r *Report) Print(out io.Writer) {
-	fmt.Fprintf(out, "\nfixed prompt: the request after \"hi\", in tokens by our own guess; o200k_base counts about 13 %% less\n"+fixedRow,
+	fmt.Fprintf(out,
+		"\nfixed prompt: the request after \"hi\", in tokens by our own guess; o200k_base counts about 13 %% less\n"+
+			fixedRow,
 		"", "tools", "system", "schemas", "rest", "total", "goal", "")
 	for _, f := range r.Fixed {
 		goal := ""
 		if f.Goal > 0 {
 			goal = "≤ " + strconv.Itoa(f.Goal)
 		}
-		fmt.Fprintf(out, fixedRow, "  "+f.Name, strconv.Itoa(f.Tools), strconv.Itoa(f.System), strconv.Itoa(f.Schemas), strconv.Itoa(f.Rest),
+		fmt.Fprintf(out, fixedRow, "  "+f.Name, strconv.Itoa(f.Tools), strconv.Itoa(f.System), strconv.Itoa(f.Schemas),
+			strconv.Itoa(f.Rest),
 			strconv.Itoa(f.Total), goal, mark(goal, f.Met()))
 	}
 	for _, v := range []*Conversation{&r.Long, &r.Changing} {
@@ -33,7 +36,9 @@ func (r *Report) Print(out io.Writer) {
 }
 
 func (v *Conversation) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s: bytes as sent, tools first; reuse: how much begins like the request before, at best and really\n", v.Name)
+	fmt.Fprintf(out,
+		"\n%s: bytes as sent, tools first; reuse: how much begins like the request before, at best and really\n",
+		v.Name)
 	fmt.Fprintf(out, turnRow, "", "calls", "sent", "best", "real", "goal", "")
 	for _, t := range v.Turns {
 		printTurn(out, t, "", "")
@@ -45,14 +50,16 @@ func (v *Conversation) print(out io.Writer) {
 	}
 	printTurn(out, Total("all", v.Turns), goal, mark(goal, v.reused()))
 	if v.SideCalls > 0 {
-		fmt.Fprintf(out, lineRow, "beside it, for summaries", fmt.Sprintf("%d calls, %s", v.SideCalls, units.Bytes(float64(v.SideBytes))))
+		fmt.Fprintf(out, lineRow, "beside it, for summaries",
+			fmt.Sprintf("%d calls, %s", v.SideCalls, units.Bytes(float64(v.SideBytes))))
 	}
 	fmt.Fprintf(out, lineRow, "in it", strings.Join(v.Notes, ", "))
 	v.printBreaks(out)
 }
 
 func printTurn(out io.Writer, t Turn, goal, mark string) {
-	fmt.Fprintf(out, turnRow, "  "+t.Name, strconv.Itoa(t.Requests), units.Bytes(float64(t.Sent)), percent(t.Ideal, t.Sent), percent(t.Real, t.Sent), goal, mark)
+	fmt.Fprintf(out, turnRow, "  "+t.Name, strconv.Itoa(t.Requests), units.Bytes(float64(t.Sent)),
+		percent(t.Ideal, t.Sent), percent(t.Real, t.Sent), goal, mark)
 }
 
 // reused reports whether the goal of the reuse is met; true if there is none.
@@ -62,9 +69,11 @@ func (v *Conversation) reused() bool {
 }
 
 func (v *Conversation) printBreaks(out io.Writer) {
-	fmt.Fprintf(out, "\nbreaks: requests that do not begin with the one before\n"+turnRow, "", "call", "lost", "of", "", "goal", "")
+	fmt.Fprintf(out, "\nbreaks: requests that do not begin with the one before\n"+turnRow, "", "call", "lost", "of", "",
+		"goal", "")
 	for _, b := range v.Breaks {
-		fmt.Fprintf(out, turnRow, "  "+b.Cause, strconv.Itoa(b.Call), units.Bytes(float64(b.Lost)), units.Bytes(float64(b.At+b.Lost)), "", "", "")
+		fmt.Fprintf(out, turnRow, "  "+b.Cause, strconv.Itoa(b.Call), units.Bytes(float64(b.Lost)),
+			units.Bytes(float64(b.At+b.Lost)), "", "", "")
 		if b.Cause == Undeclared {
 			fmt.Fprintf(out, "    was %q\n    is  %q\n", b.Was, b.Is)
 		}

@@ -71,7 +71,8 @@ type setup struct {
 }
 
 func newSetup(ctx context.Context, dir string, s settings) (k *setup, err error) {
-	k = &setup{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire}, album: picture.NewAlbum(0)}
+	k = &setup{settings: s, dir: dir, sent: &server{wire: s.wire}, side: &scribe{wire: s.wire},
+		album: picture.NewAlbum(0)}
 	k.below = &helper{wire: s.wire, lead: k.sent, say: k.say}
 	k.guard = lead.NewModelGuard(s.cfg.LLMCall, s.cfg.CircuitBreaker)
 	if s.files {
@@ -94,12 +95,14 @@ func newSetup(ctx context.Context, dir string, s settings) (k *setup, err error)
 	if k.space, err = sandbox.NewFiles(mounts, sandbox.FilesOptions{Make: true}); err != nil {
 		return nil, err
 	}
-	if k.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: filepath.Join(dir, "store"), Features: feature.All()}); err != nil {
+	if k.store, err = sqlstore.Open(ctx,
+		sqlstore.Config{Dir: filepath.Join(dir, "store"), Features: feature.All()}); err != nil {
 		return nil, errors.Join(err, k.space.Close())
 	}
 	k.memory = memory.New(memory.Config{Store: k.store, Now: k.clock}).For(access.FromRow(user))
 	k.skills = skills.New(skills.Config{
-		Store: k.store, Settings: s.cfg.SkillSettings, Now: k.clock, View: func(access.User) (*os.Root, error) { return mine.Skills() },
+		Store: k.store, Settings: s.cfg.SkillSettings, Now: k.clock,
+		View: func(access.User) (*os.Root, error) { return mine.Skills() },
 	}).For(access.FromRow(user))
 	k.manager = runs.NewManager(runs.Config{Store: k.store, Owner: "bench", Build: k.build, Now: k.clock})
 	return k, nil
@@ -131,7 +134,8 @@ func (k *setup) build(ctx context.Context, job runs.Job) (runs.Built, error) {
 			Summary: lead.SummaryModel{Model: k.wire.Open(nowhere, "summary", &http.Client{Transport: k.side})},
 		},
 		Sandbox: lead.Sandbox{
-			Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, xz",
+			Programs: "python3, pip3, node, npm, gcc, make, perl, git, jq, sqlite3, rg, curl, wget, zip, unzip, tar, " +
+				"xz",
 			Isolated: true, Toolbox: k.toolbox,
 		},
 	}
@@ -158,7 +162,8 @@ func (k *setup) play(ctx context.Context, number int, t turn) error {
 		return err
 	}
 	options := json.RawMessage(fmt.Sprintf(`{"is_plan_mode":%t,"subagent_enabled":%t}`, t.plan, t.subagents))
-	out, err := k.runs().Run(ctx, runs.Request{ThreadID: thread, Input: []message.Message{input}, Context: options}, nil)
+	out, err := k.runs().Run(ctx, runs.Request{ThreadID: thread, Input: []message.Message{input}, Context: options},
+		nil)
 	switch {
 	case err != nil:
 		return err
@@ -217,7 +222,8 @@ func (k *setup) install(ctx context.Context) error {
 
 // say says something to the run at work.
 func (k *setup) say(ctx context.Context, text string) error {
-	run, err := k.runs().Say(ctx, runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, text)}})
+	run, err := k.runs().Say(ctx,
+		runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, text)}})
 	if err == nil && !run.IsSteer() {
 		err = fmt.Errorf("no run was at work to hear %q", text)
 	}

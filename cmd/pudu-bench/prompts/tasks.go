@@ -9,8 +9,9 @@ import (
 	"github.com/pudu-ai/pudu/cmd/pudu-bench/wires"
 )
 
-// helper is the model's side of the sub-agents, which come side by side: each finds something at once. While the first one of
-// a turn is at work the user may say something to the lead, who waits for it; then it goes on when the lead has heard of that.
+// helper is the model's side of the sub-agents, which come side by side: each finds something at once. While the first
+// one of a turn is at work the user may say something to the lead, who waits for it; then it goes on when the lead has
+// heard of that.
 type helper struct {
 	wire wires.Wire
 	lead *server
@@ -63,5 +64,6 @@ func (h *helper) interrupt(ctx context.Context) error {
 	}
 }
 
-const found = "In numbers.csv there are 40 weeks. The most ships came in week 31, 164 of them, and the longest delay was that of week 34, 81 minutes. " +
+const found = "In numbers.csv there are 40 weeks. The most ships came in week 31, 164 of them, and the longest delay " +
+	"was that of week 34, 81 minutes. " +
 	"Nothing was changed. Whether the delays are those of all quays the file does not say."

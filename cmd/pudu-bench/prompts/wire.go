@@ -34,15 +34,16 @@ type facts struct {
 	tokens      int      // in the request
 }
 
-// server is the model's side of the conversation. It takes the place of the connection, so that the provider above it is
-// the real one.
+// server is the model's side of the conversation. It takes the place of the connection, so that the provider above it
+// is the real one.
 type server struct {
 	wire      wires.Wire
 	exchanges []exchange
 	next      facts    // of the request under way
 	script    []answer // that are to come in this turn
 	calls     int
-	// said is what the user says during the turn, by the number of the answer, and say says it. err is why it could not be said.
+	// said is what the user says during the turn, by the number of the answer, and say says it. err is why it could not
+	// be said.
 	said   map[int]string
 	say    func(ctx context.Context, text string) error
 	asked  int // in this turn
@@ -109,7 +110,8 @@ func guess(req *agent.ModelRequest) int {
 func stream(req *http.Request, events string) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
-		Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(events)), ContentLength: int64(len(events)),
+		Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(events)),
+		ContentLength: int64(len(events)),
 	}
 }
 
@@ -141,7 +143,8 @@ var _ agent.ModelCallWrapper = observer{}
 func (observer) Name() string { return "PromptBench" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (o observer) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (o observer) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	at := compaction.Channel.Get(req.State)
 	f := facts{turn: o.server.next.turn, compactions: at.Number, tokens: guess(req)}
 	for _, t := range req.Tools {
@@ -153,7 +156,8 @@ func (o observer) WrapModelCall(ctx context.Context, req *agent.ModelRequest, ne
 				f.images++
 			}
 		}
-		if m.Role == message.Human && conversation.Hidden(m) && m.Name != "" && m.Name != "user-input" && !slices.Contains(f.notes, m.Name) {
+		if m.Role == message.Human && conversation.Hidden(m) && m.Name != "" && m.Name != "user-input" &&
+			!slices.Contains(f.notes, m.Name) {
 			f.notes = append(f.notes, m.Name)
 		}
 	}

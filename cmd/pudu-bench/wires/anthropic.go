@@ -25,7 +25,8 @@ func messagesAnswer(a Answer, calls *int, prompt int) string {
 	event := func(name, format string, args ...any) {
 		b.WriteString("event: " + name + "\ndata: " + fmt.Sprintf(format, args...) + "\n\n")
 	}
-	event("message_start", `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"bench","content":[],"usage":{"input_tokens":%d,"output_tokens":1}}}`, prompt)
+	event("message_start", `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant",`+
+		`"model":"bench","content":[],"usage":{"input_tokens":%d,"output_tokens":1}}}`, prompt)
 	n := 0
 	block := func(start string, deltas ...string) {
 		event("content_block_start", `{"type":"content_block_start","index":%d,"content_block":%s}`, n, start)
@@ -36,7 +37,8 @@ func messagesAnswer(a Answer, calls *int, prompt int) string {
 		n++
 	}
 	block(`{"type":"thinking","thinking":"","signature":""}`,
-		fmt.Sprintf(`{"type":"thinking_delta","thinking":"thought %d"}`, *calls), fmt.Sprintf(`{"type":"signature_delta","signature":"c2lnbmF0dXJl%d"}`, *calls))
+		fmt.Sprintf(`{"type":"thinking_delta","thinking":"thought %d"}`, *calls),
+		fmt.Sprintf(`{"type":"signature_delta","signature":"c2lnbmF0dXJl%d"}`, *calls))
 	if words := a.words(); len(words) > 0 {
 		for i, word := range words {
 			words[i] = `{"type":"text_delta","text":` + strconv.Quote(word) + `}`

@@ -42,7 +42,8 @@ func contentsAnswer(a Answer, calls *int, prompt int) string {
 			finish = `,"finishReason":"STOP"`
 		}
 		fmt.Fprintf(&b, `data: {"candidates":[{"index":0,"content":{"role":"model","parts":[%s]}%s}],"usageMetadata":`+
-			`{"promptTokenCount":%d,"candidatesTokenCount":60,"totalTokenCount":%d},"modelVersion":"bench","responseId":"r"}`+"\n\n",
+			`{"promptTokenCount":%d,"candidatesTokenCount":60,"totalTokenCount":%d},"modelVersion":"bench",`+
+			`"responseId":"r"}`+"\n\n",
 			part, finish, prompt, prompt+60)
 	}
 	return b.String()

@@ -29,8 +29,10 @@ func itemsAnswer(a Answer, calls *int, prompt int) string {
 		event("response.output_item.done", `"output_index":%d,"item":%s`, n, fmt.Sprintf(item, args...))
 		n++
 	}
-	event("response.created", `"response":{"id":"r","object":"response","status":"in_progress","model":"bench","output":[]}`)
-	done(`{"type":"reasoning","id":"rs_%d","summary":[{"type":"summary_text","text":"thought %d"}],"encrypted_content":"Y29udGVudA%d"}`, *calls, *calls, *calls)
+	event("response.created",
+		`"response":{"id":"r","object":"response","status":"in_progress","model":"bench","output":[]}`)
+	done(`{"type":"reasoning","id":"rs_%d","summary":[{"type":"summary_text","text":"thought %d"}],`+
+		`"encrypted_content":"Y29udGVudA%d"}`, *calls, *calls, *calls)
 	if a.Text != "" {
 		event("response.output_item.added", `"output_index":%d,"item":{"type":"message","id":"msg_%d",`+
 			`"status":"in_progress","role":"assistant","content":[]}`, n, *calls)
@@ -46,7 +48,8 @@ func itemsAnswer(a Answer, calls *int, prompt int) string {
 		done(`{"type":"function_call","id":"fc_%d","status":"completed","call_id":"call_%d","name":%q,"arguments":%s}`,
 			*calls, *calls, c.Tool, strconv.Quote(c.Args))
 	}
-	event("response.completed", `"response":{"id":"r","object":"response","status":"completed","model":"bench","usage":{"input_tokens":%d,"output_tokens":60,"total_tokens":%d}}`, prompt, prompt+60)
+	event("response.completed", `"response":{"id":"r","object":"response","status":"completed","model":"bench",`+
+		`"usage":{"input_tokens":%d,"output_tokens":60,"total_tokens":%d}}`, prompt, prompt+60)
 	return b.String()
 }
 

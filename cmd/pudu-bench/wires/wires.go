@@ -20,10 +20,11 @@ type Wire struct {
 	Name string
 	// Open makes the provider's model of a server.
 	Open func(address, name string, c *http.Client) model.ChatModel
-	// Answer is the stream of an answer to a request of so many tokens, an event for each word of its text. It numbers its
-	// calls on from calls.
+	// Answer is the stream of an answer to a request of so many tokens, an event for each word of its text. It numbers
+	// its calls on from calls.
 	Answer func(a Answer, calls *int, prompt int) string
-	// Prefix is the part of a body that the next one should begin with, in the order in which the provider's cache takes it.
+	// Prefix is the part of a body that the next one should begin with, in the order in which the provider's cache
+	// takes it.
 	Prefix func(body []byte) []byte
 }
 
@@ -76,7 +77,8 @@ func chatAnswer(a Answer, calls *int, prompt int) string {
 	for i, c := range a.Calls {
 		*calls++
 		finish = `"tool_calls"`
-		delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%q}}]}`,
+		delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,`+
+			`"arguments":%q}}]}`,
 			i, *calls, c.Tool, c.Args), "null")
 	}
 	delta("{}", finish)

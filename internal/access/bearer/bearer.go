@@ -1,9 +1,10 @@
-// Package bearer keeps the named tokens that callers of a server bring. They stand in a file, one a line, which commands add to
-// and take from while servers look at it: a token counts from the next request on after it was added, and not after it was
-// revoked.
+// Package bearer keeps the named tokens that callers of a server bring. They stand in a file, one a line, which
+// commands add to and take from while servers look at it: a token counts from the next request on after it was added,
+// and not after it was revoked.
 //
-// The file has no token but its SHA-256. A hash that is slow on purpose, as passwords need, would protect nothing here: a token
-// is 130 random bits and is never guessed, however fast the hash is; and it would cost each request a tenth of a second.
+// The file has no token but its SHA-256. A hash that is slow on purpose, as passwords need, would protect nothing here:
+// a token is 130 random bits and is never guessed, however fast the hash is; and it would cost each request a tenth of
+// a second.
 package bearer
 
 import (
@@ -44,7 +45,8 @@ func newToken(called string, now time.Time) (secret string, t Token, err error) 
 		return "", t, fmt.Errorf("%.80q is no name for a token: take up to 64 letters, digits, and ._- within", called)
 	}
 	secret = prefix + rand.Text()
-	return secret, Token{Name: called, Created: now.UTC().Truncate(time.Second), hash: sha256.Sum256([]byte(secret))}, nil
+	return secret, Token{Name: called, Created: now.UTC().Truncate(time.Second), hash: sha256.Sum256([]byte(secret))},
+		nil
 }
 
 const header = "# Tokens of pudu's callers: name, SHA-256, when it was made. pudu token add NAME | list | revoke NAME\n"

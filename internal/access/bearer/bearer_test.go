@@ -43,7 +43,8 @@ func TestTokensComeAndGo(t *testing.T) {
 	if !f.Required() || ci == phone || !strings.HasPrefix(ci, prefix) || len(ci) < len(prefix)+26 {
 		t.Errorf("required %v, %q, %q", f.Required(), ci, phone)
 	}
-	for secret, want := range map[string]string{ci: "ci", phone: "phone", "": "", ci[:len(ci)-1]: "", ci + "x": "", "ci": ""} {
+	for secret, want := range map[string]string{ci: "ci", phone: "phone", "": "", ci[:len(ci)-1]: "", ci + "x": "",
+		"ci": ""} {
 		if got, ok := f.Name(secret); got != want || ok != (want != "") {
 			t.Errorf("%q is %q, %v", secret, got, ok)
 		}

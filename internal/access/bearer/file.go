@@ -24,8 +24,8 @@ const patience = 30 * time.Second
 // ErrUnknown says that there is no token of a name.
 var ErrUnknown = errors.New("there is no token of that name")
 
-// Add adds a token to the file at path, which is made if it is not there, and returns what the caller is to keep. It cannot be
-// found out again.
+// Add adds a token to the file at path, which is made if it is not there, and returns what the caller is to keep. It
+// cannot be found out again.
 func Add(path, called string, now time.Time) (secret string, err error) {
 	secret, t, err := newToken(called, now)
 	if err != nil {
@@ -131,15 +131,15 @@ type File struct {
 	tokens []Token
 }
 
-// Watch begins to look at the file at path, which need not be there yet. A file that cannot be read is an error now; one that
-// becomes so later is told to log, where nil is slog's default.
+// Watch begins to look at the file at path, which need not be there yet. A file that cannot be read is an error now;
+// one that becomes so later is told to log, where nil is slog's default.
 func Watch(path string, log *slog.Logger) (*File, error) {
 	f := &File{path: path, log: log}
 	return f, f.read()
 }
 
-// Required reports whether callers must bring a token: there is a file, or was one. That the last token was revoked, or the
-// file removed, opens no door.
+// Required reports whether callers must bring a token: there is a file, or was one. That the last token was revoked, or
+// the file removed, opens no door.
 func (f *File) Required() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +193,8 @@ func (f *File) read() error {
 	case errors.Is(err, fs.ErrNotExist):
 		f.seen, f.tokens = nil, nil
 		return nil
-	case err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size():
+	case err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.ModTime().Equal(f.seen.ModTime()) &&
+		info.Size() == f.seen.Size():
 		return nil
 	}
 	f.ever, f.tokens, f.seen = true, nil, info // nil if it cannot be looked at

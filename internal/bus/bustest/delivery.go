@@ -147,7 +147,8 @@ func badSubjects(f *fixture) {
 	b := f.handle()
 	var got inbox
 	f.subscribe(b, "x", got.take)
-	for _, subject := range []string{"", ".", "x.", ".x", "x..y", "x.*", ">", "x y", "x\r\nPUB y 0\r\n", "é", strings.Repeat("x", bus.MaxSubject+1)} {
+	for _, subject := range []string{"", ".", "x.", ".x", "x..y", "x.*", ">", "x y", "x\r\nPUB y 0\r\n", "é",
+		strings.Repeat("x", bus.MaxSubject+1)} {
 		if s, err := b.Subscribe(subject, got.take); err == nil || s != nil {
 			f.Errorf("Subscribe(%q) = %v, %v", subject, s, err)
 		}

@@ -57,7 +57,8 @@ func (c Config) servers() (urls, hosts []string, err error) {
 
 // checkURL returns the host. Its errors quote nothing: a password may stand anywhere in what cannot be read.
 func checkURL(s string) (host string, err error) {
-	const remedy = "write nats://user:password@host:port or tls://..., with % and two hexadecimal digits for other characters " +
+	const remedy = "write nats://user:password@host:port or tls://..., with % and two hexadecimal digits for other " +
+		"characters " +
 		"than letters and digits in the user and the password (%2C for a comma)"
 	u, err := url.Parse(s)
 	switch {

@@ -167,7 +167,8 @@ func (b *Bus) flush(deadline time.Time) {
 	case <-time.After(time.Until(deadline)):
 		return
 	}
-	_ = b.conn.client.Load().FlushTimeout(max(time.Until(deadline), time.Millisecond)) // what is not sent by then is lost
+	// what is not sent by then is lost
+	_ = b.conn.client.Load().FlushTimeout(max(time.Until(deadline), time.Millisecond))
 }
 
 // begin runs f in the background, unless the bus is closed.

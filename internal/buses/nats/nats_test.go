@@ -134,7 +134,8 @@ func TestServerAwayAtStart(t *testing.T) {
 	if a.Stats().Dropped != 1 || there.Load() != 0 {
 		t.Errorf("%+v, %d arrived elsewhere", a.Stats(), there.Load())
 	}
-	if err := a.Healthy(); err == nil || !strings.Contains(err.Error(), s.Address()) || !strings.Contains(err.Error(), "refused") {
+	if err := a.Healthy(); err == nil || !strings.Contains(err.Error(), s.Address()) ||
+		!strings.Contains(err.Error(), "refused") {
 		t.Errorf("healthy: %v", err)
 	}
 	s.Restart()
@@ -150,7 +151,8 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	b, _ := open(t, Config{URL: s.URL()})
 	healthy(t, a, b)
 	there := counter(t, b, "x")
-	gone, err := b.Subscribe("gone", func([]byte) { t.Error("a subscription that was closed while the server was away got a message") })
+	gone, err := b.Subscribe("gone",
+		func([]byte) { t.Error("a subscription that was closed while the server was away got a message") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +223,8 @@ func TestServerWithSmallerMessages(t *testing.T) {
 	}
 }
 
-// TestServerWithLargerMessages: what is above the bus's own limit is sent to nobody and counted once, though the server would
-// carry it.
+// TestServerWithLargerMessages: what is above the bus's own limit is sent to nobody and counted once, though the server
+// would carry it.
 func TestServerWithLargerMessages(t *testing.T) {
 	noLeak(t)
 	s := natstest.StartWith(t, server.Options{MaxPayload: 2 * bus.MaxMessage, MaxPending: 8 * bus.MaxMessage})
@@ -248,7 +250,8 @@ func TestCredentials(t *testing.T) {
 	}{
 		{"user and password", "nats://bambi:s3cr%2Ft%40%2C@" + user.Address(), ""},
 		{"token", "nats://t0k3n@" + token.Address(), ""},
-		{"the second of two servers", "nats://bambi:s3cr%2Ft%40%2C@127.0.0.1:1, nats://bambi:s3cr%2Ft%40%2C@" + user.Address(), ""},
+		{"the second of two servers", "nats://bambi:s3cr%2Ft%40%2C@127.0.0.1:1, nats://bambi:s3cr%2Ft%40%2C@" +
+			user.Address(), ""},
 		{"wrong password", "nats://bambi:s3cr1t@" + user.Address(), "Authorization"},
 		{"wrong token", "nats://t0k3n1@" + token.Address(), "Authorization"},
 		{"none", user.URL(), "Authorization"},
@@ -262,7 +265,8 @@ func TestCredentials(t *testing.T) {
 			if tt.want == "" {
 				healthy(t, b)
 			} else {
-				until(t, patience, "the reason is known", func() bool { return strings.Contains(fmt.Sprint(b.Healthy()), tt.want) })
+				until(t, patience, "the reason is known",
+					func() bool { return strings.Contains(fmt.Sprint(b.Healthy()), tt.want) })
 				until(t, patience, "it is logged", func() bool { return strings.Contains(log.String(), tt.want) })
 			}
 			all := fmt.Sprint(b.Healthy(), log)
@@ -297,7 +301,8 @@ func TestEncrypted(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // lends its certificate, for 127.0.0.1 and example.com
 	web.Close()
 	s := natstest.StartWith(t, server.Options{
-		TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12}, TLSTimeout: 2,
+		TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12},
+		TLSTimeout: 2,
 	})
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate())
@@ -307,7 +312,8 @@ func TestEncrypted(t *testing.T) {
 	healthy(t, a, b)
 	getsThrough(t, patience, a, counter(t, b, "x"))
 	c, _ := open(t, Config{URL: "tls://" + s.Address()})
-	until(t, patience, "the certificate is refused", func() bool { return strings.Contains(fmt.Sprint(c.Healthy()), "certificate") })
+	until(t, patience, "the certificate is refused",
+		func() bool { return strings.Contains(fmt.Sprint(c.Healthy()), "certificate") })
 }
 
 func TestOpenRefuses(t *testing.T) {
@@ -337,7 +343,8 @@ func TestOpenRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("%v, want %q", err, tt.want)
 			}
-			if strings.Contains(strings.ReplaceAll(err.Error(), "user:password@", ""), "pass@") || strings.Contains(err.Error(), "zz") {
+			if strings.Contains(strings.ReplaceAll(err.Error(), "user:password@", ""), "pass@") ||
+				strings.Contains(err.Error(), "zz") {
 				t.Errorf("the password stands in %q", err)
 			}
 		})
@@ -345,7 +352,8 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func FuzzURL(f *testing.F) {
-	for _, s := range []string{"", ",", "nats://localhost", "tls://u:p@h:1,nats://t@[::1]:4222", "nats://u:p%zz@h", "nats://u:p/w@h", "h:4222"} {
+	for _, s := range []string{"", ",", "nats://localhost", "tls://u:p@h:1,nats://t@[::1]:4222", "nats://u:p%zz@h",
+		"nats://u:p/w@h", "h:4222"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -359,8 +367,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestServerThatNeverAnswers: one that takes connections and stays silent holds up neither the start, nor a caller, nor the
-// end.
+// TestServerThatNeverAnswers: one that takes connections and stays silent holds up neither the start, nor a caller, nor
+// the end.
 func TestServerThatNeverAnswers(t *testing.T) {
 	noLeak(t)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -387,8 +395,8 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	}
 }
 
-// TestServerThatHangs: the server stops reading in the middle of the traffic. Publishers do not notice, callers do not wait
-// long, and the bus finds its way back.
+// TestServerThatHangs: the server stops reading in the middle of the traffic. Publishers do not notice, callers do not
+// wait long, and the bus finds its way back.
 func TestServerThatHangs(t *testing.T) {
 	noLeak(t)
 	s := natstest.Start(t)

@@ -1,7 +1,7 @@
 // Package agents reads and writes the agents that a user has made beside the standard one. An agent is a folder with a
-// config.yaml, which says what it works with, and a SOUL.md, which says who it is; both may be written by hand. They are
-// read anew for each run, so that a change needs no restart. [Resolve] brings together what a run asks for, what its
-// agent says and what the models can do.
+// config.yaml, which says what it works with, and a SOUL.md, which says who it is; both may be written by hand. They
+// are read anew for each run, so that a change needs no restart. [Resolve] brings together what a run asks for, what
+// its agent says and what the models can do.
 package agents
 
 import (
@@ -54,7 +54,8 @@ type Agent struct {
 	Thinking *bool
 	// Effort is the reasoning effort: low, medium or high; empty leaves it to others.
 	Effort string
-	// Memory says whether it is told what is remembered, and whether its threads are read for that; nil means that it is.
+	// Memory says whether it is told what is remembered, and whether its threads are read for that; nil means that it
+	// is.
 	Memory *bool
 	// Shared says that it comes from the folder that all users share; see [ErrShared].
 	Shared bool
@@ -89,15 +90,16 @@ func checkSoul(soul string) error {
 		return ErrNoSoul
 	}
 	if len(soul) > MaxSoul {
-		return fmt.Errorf("the soul has %d bytes, more than %d: it is part of every request; shorten it", len(soul), MaxSoul)
+		return fmt.Errorf("the soul has %d bytes, more than %d: it is part of every request; shorten it", len(soul),
+			MaxSoul)
 	}
 	return nil
 }
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// SoulSection is the part of a system prompt that says who the agent is; empty without a soul. The soul was written by a
-// user or a model, and no tag of it survives.
+// SoulSection is the part of a system prompt that says who the agent is; empty without a soul. The soul was written by
+// a user or a model, and no tag of it survives.
 func SoulSection(soul string) string {
 	soul = strings.TrimSpace(soul)
 	if soul == "" {

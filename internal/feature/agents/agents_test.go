@@ -60,7 +60,8 @@ func TestLoad(t *testing.T) {
 	put(t, dir, "users/default/agents/analyst/config.yaml", full)
 	put(t, dir, "users/default/agents/analyst/SOUL.md", "\ufeff\n  I count.\n\n")
 	put(t, dir, "users/default/agents/plain/config.yaml", "")
-	put(t, dir, "users/default/agents/none/config.yaml", "skills: []\ntool_groups: []\ndescription:\nmodel: ~\nmodel_settings: null\n")
+	put(t, dir, "users/default/agents/none/config.yaml",
+		"skills: []\ntool_groups: []\ndescription:\nmodel: ~\nmodel_settings: null\n")
 	put(t, dir, "users/default/agents/memory/memory.json", "{}")
 	put(t, dir, "agents/old/config.yaml", "description: of old")
 	put(t, dir, "agents/plain/config.yaml", "description: hidden")
@@ -71,12 +72,14 @@ func TestLoad(t *testing.T) {
 		want       Agent
 	}{
 		{"default", "analyst", Agent{
-			Name: "analyst", Description: "Looks at numbers", Soul: "I count.", Model: "big", ToolGroups: []string{"web", "file:read"},
-			Skills: []string{"charts", "sql"}, Settings: Settings{Temperature: new(0.5), MaxTokens: 4000}, Thinking: new(false), Effort: "high",
+			Name: "analyst", Description: "Looks at numbers", Soul: "I count.", Model: "big",
+			ToolGroups: []string{"web", "file:read"}, Skills: []string{"charts", "sql"},
+			Settings: Settings{Temperature: new(0.5), MaxTokens: 4000}, Thinking: new(false), Effort: "high",
 		}},
 		{"default", "ANALYST", Agent{
-			Name: "analyst", Description: "Looks at numbers", Soul: "I count.", Model: "big", ToolGroups: []string{"web", "file:read"},
-			Skills: []string{"charts", "sql"}, Settings: Settings{Temperature: new(0.5), MaxTokens: 4000}, Thinking: new(false), Effort: "high",
+			Name: "analyst", Description: "Looks at numbers", Soul: "I count.", Model: "big",
+			ToolGroups: []string{"web", "file:read"}, Skills: []string{"charts", "sql"},
+			Settings: Settings{Temperature: new(0.5), MaxTokens: 4000}, Thinking: new(false), Effort: "high",
 		}},
 		{"default", "plain", Agent{Name: "plain"}},
 		{"default", "none", Agent{Name: "none", ToolGroups: []string{}, Skills: []string{}}},
@@ -123,7 +126,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "users/default/agents/x/config.yaml", yaml)
 		_, err := NewFolder(dir).Load(access.FromRow("default"), "x")
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "users/default/agents/x/config.yaml") || strings.Contains(err.Error(), dir) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "users/default/agents/x/config.yaml") || strings.Contains(err.Error(), dir) {
 			t.Errorf("%q: %v", yaml, err)
 		}
 	}
@@ -141,7 +145,8 @@ func TestNames(t *testing.T) {
 		}
 		f := NewFolder(t.TempDir())
 		_, errLoad := f.Load(access.FromRow("default"), bad)
-		if errMake := f.Create(access.FromRow("default"), bad, Change{Soul: new("x")}); errLoad == nil || errMake == nil {
+		if errMake := f.Create(access.FromRow("default"), bad, Change{Soul: new("x")}); errLoad == nil ||
+			errMake == nil {
 			t.Errorf("%q: %v, %v", bad, errLoad, errMake)
 		}
 	}
@@ -157,11 +162,13 @@ func TestFilesThatAreNone(t *testing.T) {
 	put(t, base, "soul/config.yaml", "")
 	put(t, base, "soul/SOUL.md", strings.Repeat("x", MaxSoul+1))
 	put(t, base, "big/config.yaml", "#"+strings.Repeat("x", maxConfig))
-	if err := errors.Join(os.Symlink(secret, base+"/link"), syscall.Mkfifo(base+"/fifo/config.yaml", 0o600), os.Mkdir(base+"/folder/config.yaml", 0o755)); err != nil {
+	if err := errors.Join(os.Symlink(secret, base+"/link"), syscall.Mkfifo(base+"/fifo/config.yaml", 0o600),
+		os.Mkdir(base+"/folder/config.yaml", 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"link", "fifo", "big", "folder", "soul"} {
-		if _, err := NewFolder(dir).Load(access.FromRow("default"), name); err == nil || strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), secret) {
+		if _, err := NewFolder(dir).Load(access.FromRow("default"), name); err == nil ||
+			strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -174,20 +181,24 @@ func TestUpdateKeepsWhatItDoesNotKnow(t *testing.T) {
 	put(t, dir, "users/default/agents/analyst/SOUL.md", "I count.")
 	f := NewFolder(dir)
 	changed, err := f.Update(access.FromRow("default"), "Analyst", Change{
-		Soul: new("I count well.\n"), Description: new("Looks at numbers"), Model: new("small"), Skills: &[]string{}, ToolGroups: &[]string{"web", "file:read"},
+		Soul: new("I count well.\n"), Description: new("Looks at numbers"), Model: new("small"), Skills: &[]string{},
+		ToolGroups: &[]string{"web", "file:read"},
 	})
 	if diff := cmp.Diff([]string{"soul", "skills", "model"}, changed); diff != "" || err != nil {
 		t.Fatalf("%v %s", err, diff)
 	}
-	want := strings.NewReplacer("model: big", "model: small", "skills: [charts, charts, sql]", "skills: []").Replace(full)
+	want := strings.NewReplacer("model: big", "model: small", "skills: [charts, charts, sql]", "skills: []").
+		Replace(full)
 	if diff := cmp.Diff(want, get(t, dir, "users/default/agents/analyst/config.yaml")); diff != "" {
 		t.Error(diff)
 	}
-	if a, err := f.Load(access.FromRow("default"), "analyst"); err != nil || a.Soul != "I count well." || a.Model != "small" || a.Skills == nil || len(a.Skills) > 0 || a.Effort != "high" {
+	if a, err := f.Load(access.FromRow("default"), "analyst"); err != nil || a.Soul != "I count well." ||
+		a.Model != "small" || a.Skills == nil || len(a.Skills) > 0 || a.Effort != "high" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	before, _ := os.Stat(filepath.Join(dir, "users/default/agents/analyst/config.yaml"))
-	changed, err = f.Update(access.FromRow("default"), "analyst", Change{Soul: new(" I count well."), Skills: &[]string{}})
+	changed, err = f.Update(access.FromRow("default"), "analyst",
+		Change{Soul: new(" I count well."), Skills: &[]string{}})
 	after, _ := os.Stat(filepath.Join(dir, "users/default/agents/analyst/config.yaml"))
 	if len(changed) > 0 || err != nil || !os.SameFile(before, after) {
 		t.Errorf("nothing was to change: %v %v", changed, err)
@@ -223,7 +234,8 @@ func TestUpdateReplacesTheLinesOfItsKeyAlone(t *testing.T) {
 	for _, harm := range []string{"model: &a x\nb: *a\n", "a: \"x\u2028\"\nmodel: x"} {
 		dir := t.TempDir()
 		put(t, dir, "users/default/agents/x/config.yaml", harm)
-		_, err := NewFolder(dir).Update(access.FromRow("default"), "x", Change{Model: new("m"), Description: new("d"), Soul: new("s")})
+		_, err := NewFolder(dir).Update(access.FromRow("default"), "x",
+			Change{Model: new("m"), Description: new("d"), Soul: new("s")})
 		if got := get(t, dir, "users/default/agents/x/config.yaml"); err == nil || got != harm {
 			t.Errorf("%q became %q: %v", harm, got, err)
 		}
@@ -236,20 +248,24 @@ func TestUpdateReplacesTheLinesOfItsKeyAlone(t *testing.T) {
 func TestCreate(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	f := NewFolder(dir)
-	if err := f.Create(access.FromRow("a user"), "New", Change{Soul: new("I am."), Description: new("yes: it's #1"), Skills: &[]string{"a"}}); err != nil {
+	if err := f.Create(access.FromRow("a user"), "New", Change{Soul: new("I am."), Description: new("yes: it's #1"),
+		Skills: &[]string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
 	a, err := f.Load(access.FromRow("a user"), "new")
-	if diff := cmp.Diff(Agent{Name: "new", Description: "yes: it's #1", Soul: "I am.", Skills: []string{"a"}}, a); diff != "" || err != nil {
+	if diff := cmp.Diff(Agent{Name: "new", Description: "yes: it's #1", Soul: "I am.", Skills: []string{"a"}},
+		a); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 	if err := f.Create(access.FromRow("a user"), "new", Change{Soul: new("I am another.")}); err != nil {
 		t.Fatal(err)
 	}
-	if a, _ := f.Load(access.FromRow("a user"), "new"); a.Soul != "I am another." || a.Description == "" || a.Skills == nil {
+	if a, _ := f.Load(access.FromRow("a user"), "new"); a.Soul != "I am another." || a.Description == "" ||
+		a.Skills == nil {
 		t.Errorf("made again: %+v", a)
 	}
-	if err := f.Create(access.FromRow("a user"), "bare", Change{Soul: new("x")}); err != nil || get(t, dir, "users/a-user-"+hashOf(t, dir), "agents/bare/config.yaml") != "name: bare\n" {
+	if err := f.Create(access.FromRow("a user"), "bare", Change{Soul: new("x")}); err != nil ||
+		get(t, dir, "users/a-user-"+hashOf(t, dir), "agents/bare/config.yaml") != "name: bare\n" {
 		t.Errorf("%v", err)
 	}
 }
@@ -283,7 +299,8 @@ func TestRefusedChanges(t *testing.T) {
 			t.Errorf("update %s: %v", name, err)
 		}
 	}
-	if _, err := f.Update(access.FromRow("default"), "broken", soul); err == nil || get(t, dir, "users/default/agents/broken/config.yaml") != "skills: 7" {
+	if _, err := f.Update(access.FromRow("default"), "broken", soul); err == nil ||
+		get(t, dir, "users/default/agents/broken/config.yaml") != "skills: 7" {
 		t.Errorf("update a broken one: %v", err)
 	}
 	for _, s := range []string{"", " \n", strings.Repeat("x", MaxSoul+1)} {
@@ -323,7 +340,8 @@ func TestManyChangesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for _, c := range []Change{{Model: new("m")}, {Description: new("d")}, {Skills: &[]string{"s"}}, {ToolGroups: &[]string{"g"}}, {Soul: new("1")}} {
+	for _, c := range []Change{{Model: new("m")}, {Description: new("d")}, {Skills: &[]string{"s"}},
+		{ToolGroups: &[]string{"g"}}, {Soul: new("1")}} {
 		all.Go(func() {
 			if _, err := f.Update(access.FromRow("default"), "x", c); err != nil {
 				t.Error(err)
@@ -342,13 +360,15 @@ func TestSoulSection(t *testing.T) {
 	if got := SoulSection(" \n"); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got, want := SoulSection("I am <b>\"A&B\"</b> </soul><system>"), "<soul>\nI am &lt;b&gt;\"A&amp;B\"&lt;/b&gt; &lt;/soul&gt;&lt;system&gt;\n</soul>"; got != want {
+	if got, want := SoulSection("I am <b>\"A&B\"</b> </soul><system>"),
+		"<soul>\nI am &lt;b&gt;\"A&amp;B\"&lt;/b&gt; &lt;/soul&gt;&lt;system&gt;\n</soul>"; got != want {
 		t.Errorf("%q", got)
 	}
 }
 
 func FuzzConfig(f *testing.F) {
-	for _, s := range []string{full, "", "a: &a [*a]", "? [x]\n: y", "skills: &s [a]\ntool_groups: *s", "<<: {model: x}", "{}", "# only a comment", "model: |\n  x\n"} {
+	for _, s := range []string{full, "", "a: &a [*a]", "? [x]\n: y", "skills: &s [a]\ntool_groups: *s",
+		"<<: {model: x}", "{}", "# only a comment", "model: |\n  x\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -20,13 +20,13 @@ type Change struct {
 	Soul, Description, Model *string
 	// Skills and ToolGroups may be empty, which means none.
 	Skills, ToolGroups *[]string
-	// Set has new values of any keys of config.yaml; nil clears one. Of model_settings, a map, the members replace those
-	// that there are.
+	// Set has new values of any keys of config.yaml; nil clears one. Of model_settings, a map, the members replace
+	// those that there are.
 	Set *map[string]any
 }
 
-// Create makes a user's agent, or changes the one of that name. It needs a soul. An agent of that name in the shared folder
-// is [ErrShared]: a second one would hide it.
+// Create makes a user's agent, or changes the one of that name. It needs a soul. An agent of that name in the shared
+// folder is [ErrShared]: a second one would hide it.
 func (f *Folder) Create(user access.User, name string, c Change) error {
 	if c.Soul == nil {
 		return ErrNoSoul
@@ -35,8 +35,8 @@ func (f *Folder) Create(user access.User, name string, c Change) error {
 	return err
 }
 
-// Update changes a user's agent and returns the keys that have another value now, in the order soul, description, skills,
-// tool_groups, model. It is [ErrNotFound] if there is none, and [ErrShared] if it cannot be changed.
+// Update changes a user's agent and returns the keys that have another value now, in the order soul, description,
+// skills, tool_groups, model. It is [ErrNotFound] if there is none, and [ErrShared] if it cannot be changed.
 func (f *Folder) Update(user access.User, name string, c Change) (changed []string, err error) {
 	return f.edit(user, name, c, false)
 }

@@ -18,7 +18,8 @@ func decode(raw []byte) (*document, Agent, error) {
 	}
 	r := &reader{mapping: doc.body}
 	a := Agent{
-		Description: r.text("description"), Model: r.text("model"), ToolGroups: r.list("tool_groups"), Skills: r.list("skills"),
+		Description: r.text("description"), Model: r.text("model"), ToolGroups: r.list("tool_groups"),
+		Skills:   r.list("skills"),
 		Thinking: scalar(r, "thinking_enabled", "true or false", func(bool) bool { return true }),
 		Memory:   scalar(r, "memory_enabled", "true or false", func(bool) bool { return true }),
 		Settings: r.settings(), EmptyModel: member(r.mapping, "model") != nil && r.text("model") == "",

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a config.yaml. A change of one key replaces that key's lines and leaves all others as they are: comments, and
-// keys that other programs keep there.
+// document is a config.yaml. A change of one key replaces that key's lines and leaves all others as they are: comments,
+// and keys that other programs keep there.
 type document struct {
 	text string
 	body *yaml.Node // the mapping
@@ -96,7 +96,8 @@ func (d *document) with(key string, value any) (*document, error) {
 		return nil, fmt.Errorf("change %s: %w", key, err)
 	}
 	if !changed.says(key, string(line)) || !changed.differsIn(d, key) {
-		return nil, fmt.Errorf("change %s: the file is written in a way that keeps it from being changed; edit it by hand", key)
+		return nil,
+			fmt.Errorf("change %s: the file is written in a way that keeps it from being changed; edit it by hand", key)
 	}
 	return changed, nil
 }

@@ -42,8 +42,8 @@ func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
 
 func shared(name string) string { return path.Join("agents", name) }
 
-// Load reads a user's agent. [ErrNotFound] says that there is none of the name; other errors name the file, and the line
-// if there is one.
+// Load reads a user's agent. [ErrNotFound] says that there is none of the name; other errors name the file, and the
+// line if there is one.
 func (f *Folder) Load(user access.User, name string) (Agent, error) {
 	dir, name, err := f.own(user, name)
 	if err != nil {

@@ -14,14 +14,18 @@ import (
 func TestManage(t *testing.T) {
 	dir := t.TempDir()
 	f, me, other := NewFolder(dir), access.FromRow("me"), access.FromRow("other")
-	a, err := f.Make(me, "Writer", Change{Set: &map[string]any{"model": "", "model_settings": map[string]any{"temperature": 0.5, "max_tokens": 9}}})
+	a, err := f.Make(me, "Writer",
+		Change{Set: &map[string]any{"model": "", "model_settings": map[string]any{"temperature": 0.5,
+			"max_tokens": 9}}})
 	if err != nil || a.Name != "writer" || !a.EmptyModel || *a.Settings.Temperature != 0.5 {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	if _, err := f.Make(me, "WRITER", Change{}); !errors.Is(err, ErrExists) {
 		t.Errorf("made twice: %v", err)
 	}
-	a, err = f.Edit(me, "writer", Change{Soul: new("Brief."), Set: &map[string]any{"model": nil, "model_settings": map[string]any{"max_tokens": nil}}})
+	a, err = f.Edit(me, "writer",
+		Change{Soul: new("Brief."),
+			Set: &map[string]any{"model": nil, "model_settings": map[string]any{"max_tokens": nil}}})
 	if err != nil || a.Soul != "Brief." || a.EmptyModel || *a.Settings.Temperature != 0.5 || a.Settings.MaxTokens != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -50,7 +54,8 @@ func TestDeleteKeepsWhatIsNoAgent(t *testing.T) {
 	dir := t.TempDir()
 	f, me := NewFolder(dir), access.FromRow("me")
 	for name, text := range map[string]string{
-		"users/me/agents/memo/memory.json": "{}", "agents/old/config.yaml": "", "users/me/agents/.gone-X/config.yaml": "", "users/me/agents/a/config.yaml": "",
+		"users/me/agents/memo/memory.json": "{}", "agents/old/config.yaml": "",
+		"users/me/agents/.gone-X/config.yaml": "", "users/me/agents/a/config.yaml": "",
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -89,7 +94,8 @@ func TestProfile(t *testing.T) {
 	if err != nil || text != "I like tea.</user_profile>" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if s := ProfileSection(text); strings.Count(s, "</user_profile>") != 1 || !strings.Contains(s, "I like tea.&lt;/user_profile&gt;") {
+	if s := ProfileSection(text); strings.Count(s, "</user_profile>") != 1 ||
+		!strings.Contains(s, "I like tea.&lt;/user_profile&gt;") {
 		t.Error(s)
 	}
 	if text, err := f.Profile(access.FromRow("other")); text != "" || err != nil {

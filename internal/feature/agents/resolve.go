@@ -50,8 +50,8 @@ func (c Choice) Has(group string) bool {
 	return c.ToolGroups == nil || group == "" || slices.Contains(c.ToolGroups, group)
 }
 
-// Resolve decides what a run works with. The model is the first that is named: by the client's model_name, its model, or
-// the agent; a name that is not configured, or whose model cannot be used, stands for the standard model, with a
+// Resolve decides what a run works with. The model is the first that is named: by the client's model_name, its model,
+// or the agent; a name that is not configured, or whose model cannot be used, stands for the standard model, with a
 // warning. Thinking and effort are the client's, else the agent's; thinking is on if nobody says.
 func Resolve(r Request, a Agent, m Models) Choice {
 	if r.Bootstrap {

@@ -3,15 +3,16 @@
 // scope is also a [Grant], a row by which later calls like it are allowed without asking, until it is revoked.
 //
 // Question and answer have the shape of LangChain's human-in-the-loop requests, so that its clients can show them: one
-// question for each call, with one action in it. Each name is there in the spelling of LangChain for Python, which its chat
-// UI reads, and in that for JavaScript; an answer may use either.
+// question for each call, with one action in it. Each name is there in the spelling of LangChain for Python, which its
+// chat UI reads, and in that for JavaScript; an answer may use either.
 //
 //	{"action_requests":[{"name":"bash","args":{...},"description":"..."}],
 //	 "review_configs":[{"action_name":"bash","allowed_decisions":["approve","edit","reject"],
 //	                    "actionName":"bash","allowedDecisions":["approve","edit","reject"]}],
 //	 "actionRequests":[...],"reviewConfigs":[...]}
 //
-// Where the run can use secrets, "secrets" names those that the answer is to bring again: [{"name":"API_KEY"},{"name":"REGION","optional":true}].
+// Where the run can use secrets, "secrets" names those that the answer is to bring again:
+// [{"name":"API_KEY"},{"name":"REGION","optional":true}].
 //
 //	{"decisions":[{"type":"approve"}]}
 //	{"decisions":[{"type":"approve","scope":"thread"}]}
@@ -62,8 +63,8 @@ const maxArgs = 4000
 // callIntro stands between why a question is asked and the call that it is about.
 const callIntro = "\n\nTool: "
 
-// Ask returns the error that pauses the run until somebody has decided about the call. reason says why it is asked; problem,
-// if not empty, why an answer that was given could not be used.
+// Ask returns the error that pauses the run until somebody has decided about the call. reason says why it is asked;
+// problem, if not empty, why an answer that was given could not be used.
 func Ask(call tool.Call, reason, problem string) *tool.InterruptError {
 	return ask(call, reason, problem, false)
 }
@@ -217,15 +218,17 @@ func IsQuestion(value json.RawMessage) bool {
 	return json.Unmarshal(value, &q) == nil && len(q.Actions) > 0
 }
 
-// Split gives each of several questions its decision out of one list of them, in the order of asking. ok is false if the
-// answer holds no such list.
+// Split gives each of several questions its decision out of one list of them, in the order of asking. ok is false if
+// the answer holds no such list.
 func Split(raw json.RawMessage, questions int) (answers []json.RawMessage, ok bool, err error) {
 	list, ok := listOf(raw)
 	if !ok {
 		return nil, false, nil
 	}
 	if len(list) != questions {
-		return nil, true, fmt.Errorf("%d calls wait for approval and the answer has %d decisions: give one for each, in the order of asking", questions, len(list))
+		return nil, true,
+			fmt.Errorf("%d calls wait for approval and the answer has %d decisions: give one for each, in the order "+
+				"of asking", questions, len(list))
 	}
 	for _, d := range list {
 		answers = append(answers, bytes.Join([][]byte{[]byte(`{"decisions":[`), d, []byte(`]}`)}, nil))

@@ -15,12 +15,14 @@ func TestQuestionHasTheShapeOfLangChain(t *testing.T) {
 		`"description":"Tool execution requires approval\n\nTool: write_file\nArgs: {\n  \"path\": \"f0.txt\",\n  \"content\": \"content of step 0\"\n}"}]`
 	const review = `[{"action_name":"write_file","allowed_decisions":["approve","edit","reject"],` +
 		`"actionName":"write_file","allowedDecisions":["approve","edit","reject"]}]`
-	const want = `{"action_requests":` + action + `,"review_configs":` + review + `,"actionRequests":` + action + `,"reviewConfigs":` + review + `}`
+	const want = `{"action_requests":` + action + `,"review_configs":` + review + `,"actionRequests":` + action +
+		`,"reviewConfigs":` + review + `}`
 	if diff := cmp.Diff(want, string(Ask(call, "", "").Questions[0].Value)); diff != "" {
 		t.Error(diff)
 	}
 	again := string(Ask(call, "it pushes", "it is late").Questions[0].Value)
-	if !strings.Contains(again, `"description":"The answer could not be used: it is late\n\nTool execution requires approval: it pushes\n\nTool:`) {
+	if !strings.Contains(again,
+		`"description":"The answer could not be used: it is late\n\nTool execution requires approval: it pushes\n\nTool:`) {
 		t.Error(again)
 	}
 	if !IsQuestion(json.RawMessage(again)) || IsQuestion(json.RawMessage(`"may I?"`)) {
@@ -42,10 +44,13 @@ func TestRead(t *testing.T) {
 		{"approve", `{"decisions":[{"type":"approve"}]}`, Decision{Kind: Approve}, ""},
 		{"list", `[{"type":"approve"}]`, Decision{Kind: Approve}, ""},
 		{"alone", `{"type":"approve"}`, Decision{Kind: Approve}, ""},
-		{"reject", `{"decisions":[{"type":"reject","message":"no way"}]}`, Decision{Kind: Reject, Message: "no way"}, ""},
+		{"reject", `{"decisions":[{"type":"reject","message":"no way"}]}`, Decision{Kind: Reject, Message: "no way"},
+			""},
 		{"reject without words", `{"decisions":[{"type":"reject"}]}`, Decision{Kind: Reject}, ""},
-		{"edit", `{"decisions":[{"type":"edit","editedAction":{"name":"a","args":{"x":1}}}]}`, Decision{Kind: Edit, Name: "a", Args: args}, ""},
-		{"edit of Python", `{"decisions":[{"type":"edit","edited_action":{"name":"a","args":{"x":1}}}]}`, Decision{Kind: Edit, Name: "a", Args: args}, ""},
+		{"edit", `{"decisions":[{"type":"edit","editedAction":{"name":"a","args":{"x":1}}}]}`,
+			Decision{Kind: Edit, Name: "a", Args: args}, ""},
+		{"edit of Python", `{"decisions":[{"type":"edit","edited_action":{"name":"a","args":{"x":1}}}]}`,
+			Decision{Kind: Edit, Name: "a", Args: args}, ""},
 		{"edit of arguments", `{"type":"edit","args":{"x":1}}`, Decision{Kind: Edit, Args: args}, ""},
 		{"edit without arguments", `{"type":"edit"}`, Decision{}, "needs"},
 		{"edit with a list", `{"type":"edit","args":[1]}`, Decision{}, "as an object"},
@@ -71,12 +76,15 @@ func TestRead(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	for _, raw := range []string{`{"decisions":[{"type":"approve"},{"type":"reject"}]}`, `[{"type":"approve"},{"type":"reject"}]`} {
+	for _, raw := range []string{`{"decisions":[{"type":"approve"},{"type":"reject"}]}`,
+		`[{"type":"approve"},{"type":"reject"}]`} {
 		got, ok, err := Split(json.RawMessage(raw), 2)
-		if err != nil || !ok || string(got[0]) != `{"decisions":[{"type":"approve"}]}` || string(got[1]) != `{"decisions":[{"type":"reject"}]}` {
+		if err != nil || !ok || string(got[0]) != `{"decisions":[{"type":"approve"}]}` ||
+			string(got[1]) != `{"decisions":[{"type":"reject"}]}` {
 			t.Errorf("%s: %s, %v, %v", raw, got, ok, err)
 		}
-		if _, ok, err := Split(json.RawMessage(raw), 3); !ok || err == nil || !strings.Contains(err.Error(), "3 calls wait for approval and the answer has 2") {
+		if _, ok, err := Split(json.RawMessage(raw), 3); !ok || err == nil ||
+			!strings.Contains(err.Error(), "3 calls wait for approval and the answer has 2") {
 			t.Errorf("%s for three: %v, %v", raw, ok, err)
 		}
 	}

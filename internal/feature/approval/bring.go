@@ -11,16 +11,16 @@ import (
 // keySecrets is the member of a question with what its answer is to bring.
 const keySecrets = "secrets"
 
-// Secret names a secret that the run which stops to ask can use. It ends with the question, and its secrets with it: who answers brings
-// them again. No question has a value.
+// Secret names a secret that the run which stops to ask can use. It ends with the question, and its secrets with it:
+// who answers brings them again. No question has a value.
 type Secret struct {
 	Name string `json:"name"`
 	// Optional says that the skill works without.
 	Optional bool `json:"optional,omitempty"`
 }
 
-// Bring adds to each question of the error which secrets its answer is to bring, beside those that it has already. What is no object stays
-// as it is.
+// Bring adds to each question of the error which secrets its answer is to bring, beside those that it has already. What
+// is no object stays as it is.
 func Bring(ask *tool.InterruptError, secrets []Secret) *tool.InterruptError {
 	if len(secrets) == 0 {
 		return ask

@@ -10,7 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// TestAQuestionNamesWhatItsAnswerBrings: once each, and needed if one of those who name it needs it; a question of another shape stays.
+// TestAQuestionNamesWhatItsAnswerBrings: once each, and needed if one of those who name it needs it; a question of
+// another shape stays.
 func TestAQuestionNamesWhatItsAnswerBrings(t *testing.T) {
 	asked := Ask(tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"touch a"}`)}, "it writes", "")
 	before := string(asked.Questions[0].Value)
@@ -36,7 +37,8 @@ func TestAQuestionNamesWhatItsAnswerBrings(t *testing.T) {
 		t.Error("the question that was given has changed")
 	}
 	other := &tool.InterruptError{Questions: []tool.Question{{ID: "x", Value: json.RawMessage(`"may I?"`)}}}
-	if got := Bring(other, []Secret{{Name: "A"}}); string(got.Questions[0].Value) != `"may I?"` || got.Questions[0].ID != "x" {
+	if got := Bring(other, []Secret{{Name: "A"}}); string(got.Questions[0].Value) != `"may I?"` ||
+		got.Questions[0].ID != "x" {
 		t.Errorf("a question of another shape: %+v", got.Questions[0])
 	}
 }

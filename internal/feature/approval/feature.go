@@ -19,9 +19,10 @@ func Feature() database.Feature {
 		Tables: []database.Table{{
 			Name: "grants", Kind: "grant", User: "user_id", Thread: "thread_id", Key: []string{"user_id", "id"},
 			Columns: []database.Column{
-				text.Column("user_id"), text.Column("id"), text.Column("tool"), text.Column("pattern"), number.Column("exact"),
-				database.Key.Column("thread_id"), text.Column("via"), instant.Column("given_at"), instant.Column("used_at"),
-				number.Column("uses"), instant.Column("revoked_at"),
+				text.Column("user_id"), text.Column("id"), text.Column("tool"), text.Column("pattern"),
+				number.Column("exact"), database.Key.Column("thread_id"), text.Column("via"),
+				instant.Column("given_at"), instant.Column("used_at"), number.Column("uses"),
+				instant.Column("revoked_at"),
 			},
 			Age:   database.Age{Column: "revoked_at", Keep: 90 * 24 * time.Hour},
 			Quota: database.Quota{Rows: 1000},

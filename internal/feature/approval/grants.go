@@ -50,8 +50,8 @@ func (g Grant) Check() error {
 	return err
 }
 
-// Give are the statements that store a grant in the transaction of the answer that it was given with. One that is there already
-// is not there twice.
+// Give are the statements that store a grant in the transaction of the answer that it was given with. One that is there
+// already is not there twice.
 func (g Grant) Give() []store.Statement {
 	name := Feature().Name
 	return []store.Statement{
@@ -76,11 +76,12 @@ func NewGrants(st database.Store) *Grants { return &Grants{st.Feature(Feature().
 // For is what one user has given.
 func (s *Grants) For(u access.User) *Mine { return &Mine{s.db.For(u)} }
 
-// Mine are the grants of one user. Each call asks the database: what was revoked a moment ago, by whichever server, counts.
+// Mine are the grants of one user. Each call asks the database: what was revoked a moment ago, by whichever server,
+// counts.
 type Mine struct{ db database.Bound }
 
-// Add gives a grant, or finds the one that says the same. [store.ErrNotFound] if there is no such thread, [database.ErrQuota] if
-// there are as many as may be.
+// Add gives a grant, or finds the one that says the same. [store.ErrNotFound] if there is no such thread,
+// [database.ErrQuota] if there are as many as may be.
 func (m *Mine) Add(ctx context.Context, g Grant) (Grant, error) {
 	var row stored
 	err := g.Check()
@@ -127,9 +128,10 @@ func (m *Mine) Revoke(ctx context.Context, id string, now time.Time) error {
 	return nil
 }
 
-// Use finds a grant that covers a call on a thread, and counts the use. That it was not revoked is true of the moment in which
-// it is counted.
-func (m *Mine) Use(ctx context.Context, thread, name string, args json.RawMessage, now time.Time) (g Grant, found bool, err error) {
+// Use finds a grant that covers a call on a thread, and counts the use. That it was not revoked is true of the moment
+// in which it is counted.
+func (m *Mine) Use(ctx context.Context, thread, name string, args json.RawMessage, now time.Time) (g Grant, found bool,
+	err error) {
 	own, err := PatternOf(name, args)
 	if err != nil { // nobody can have given a grant for that
 		return g, false, nil //nolint:nilerr // see above

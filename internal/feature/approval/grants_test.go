@@ -17,9 +17,9 @@ import (
 
 func TestGrants(t *testing.T) {
 	databases.Run(t, []database.Feature{approval.Feature()}, []databases.Case{
-		{Name: "given, used, revoked", Test: roundTrip}, {Name: "bounds", Test: bounds}, {Name: "threads", Test: threads},
-		{Name: "with an answer", Test: admitted}, {Name: "of others", Test: ofOthers}, {Name: "revoked elsewhere", Test: elsewhere},
-		{Name: "copied, restored and deleted", Test: kept},
+		{Name: "given, used, revoked", Test: roundTrip}, {Name: "bounds", Test: bounds},
+		{Name: "threads", Test: threads}, {Name: "with an answer", Test: admitted}, {Name: "of others", Test: ofOthers},
+		{Name: "revoked elsewhere", Test: elsewhere}, {Name: "copied, restored and deleted", Test: kept},
 	})
 }
 
@@ -95,8 +95,9 @@ func roundTrip(f *databases.Fixture) {
 func bounds(f *databases.Fixture) {
 	mine := approval.NewGrants(f).For(f.Ann())
 	for _, change := range []func(*approval.Grant){
-		func(g *approval.Grant) { g.ID = "" }, func(g *approval.Grant) { g.Tool = "" }, func(g *approval.Grant) { g.Tool = "a b" },
-		func(g *approval.Grant) { g.Pattern.Text = "" }, func(g *approval.Grant) { g.Pattern.Text = "x\x00" },
+		func(g *approval.Grant) { g.ID = "" }, func(g *approval.Grant) { g.Tool = "" },
+		func(g *approval.Grant) { g.Tool = "a b" }, func(g *approval.Grant) { g.Pattern.Text = "" },
+		func(g *approval.Grant) { g.Pattern.Text = "x\x00" },
 		func(g *approval.Grant) { g.Pattern = approval.Pattern{Text: "*"} },
 		func(g *approval.Grant) { g.Pattern.Text = strings.Repeat("x", approval.MaxPattern+1) },
 	} {
@@ -198,7 +199,8 @@ func admitted(f *databases.Fixture) {
 	mine := approval.NewGrants(f).For(f.Ann())
 	admit := func(run, key string, g approval.Grant) error {
 		_, err := f.Store.For(f.Ann()).Admit(f.Context(), store.Admission{
-			Run: store.Run{ID: run, ThreadID: "t", Key: key, CreatedAt: now}, Thread: store.Thread{ID: "t"}, Also: g.Give(),
+			Run: store.Run{ID: run, ThreadID: "t", Key: key, CreatedAt: now}, Thread: store.Thread{ID: "t"},
+			Also: g.Give(),
 		})
 		return err
 	}

@@ -21,8 +21,8 @@ const MaxPattern = 2000
 // shellTool is the tool whose calls are compared by their command alone.
 const shellTool = "bash"
 
-// Pattern says which calls of a tool a grant covers. It is compared with the whole subject of a call: the command of bash,
-// byte for byte, and the arguments of any other tool as JSON, without the white space between them.
+// Pattern says which calls of a tool a grant covers. It is compared with the whole subject of a call: the command of
+// bash, byte for byte, and the arguments of any other tool as JSON, without the white space between them.
 //
 // A pattern that is not exact ends in "*":
 //
@@ -56,8 +56,10 @@ func ParsePattern(tool, text string) (Pattern, error) {
 		prefix, open := strings.CutSuffix(text, "*")
 		p.Exact = !open
 		if open && (!plain(prefix) || strings.IndexByte(prefix, ' ') < 1) {
-			return p, fmt.Errorf(`the pattern %.100q is too wide: before its "*" stand the program and a blank at least, and no `+
-				`sign of the shell, as in "git status*"`, text)
+			return p,
+				fmt.Errorf(`the pattern %.100q is too wide: before its "*" stand the program and a blank at least, `+
+					`and no `+
+					`sign of the shell, as in "git status*"`, text)
 		}
 		return p, nil
 	}
@@ -68,7 +70,9 @@ func ParsePattern(tool, text string) (Pattern, error) {
 func parseArguments(p Pattern) (Pattern, error) {
 	args, ok := members(json.RawMessage(p.Text))
 	if !ok {
-		return p, fmt.Errorf(`the pattern %.100q is no object of arguments, such as {"path":"/mnt/user-data/outputs/*"}`, p.Text)
+		return p,
+			fmt.Errorf(`the pattern %.100q is no object of arguments, such as {"path":"/mnt/user-data/outputs/*"}`,
+				p.Text)
 	}
 	p.Text, p.Exact = compact(json.RawMessage(p.Text)), true
 	anything := len(args) > 0
@@ -77,7 +81,9 @@ func parseArguments(p Pattern) (Pattern, error) {
 		p.Exact = p.Exact && !open
 		anything = anything && open && prefix == ""
 		if _, host, isURL := strings.Cut(prefix, "://"); open && isURL && !strings.Contains(host, "/") {
-			return p, fmt.Errorf(`the pattern of %q is too wide: a "/" stands behind the host, as in "https://example.com/*"`, name)
+			return p,
+				fmt.Errorf(`the pattern of %q is too wide: a "/" stands behind the host, as in "https://example.com/*"`,
+					name)
 		}
 	}
 	if anything {
@@ -180,7 +186,8 @@ func plain(text string) bool {
 		strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// single reports whether a line is one command, the program that it begins with, which starts no other that is known to.
+// single reports whether a line is one command, the program that it begins with, which starts no other that is known
+// to.
 func single(line string) bool {
 	script, err := shellwords.Parse(line)
 	if err != nil || len(script.Commands) != 1 {
@@ -231,7 +238,8 @@ var escaped = strings.NewReplacer("%2e", ".", "%2f", "/", "%5c", "/", `\`, "/")
 
 // stays reports whether a path or URL has no segment that climbs, and nothing that cannot be seen.
 func stays(text string) bool {
-	if strings.ContainsRune(text, utf8.RuneError) || strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
+	if strings.ContainsRune(text, utf8.RuneError) ||
+		strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
 		return false
 	}
 	return !slices.Contains(strings.Split(escaped.Replace(strings.ToLower(text)), "/"), "..")

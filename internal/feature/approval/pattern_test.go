@@ -27,33 +27,37 @@ func must(t testing.TB, tool, text string) Pattern {
 func TestAPatternOfCommandsCoversPlainOnesAlone(t *testing.T) {
 	p := must(t, "bash", "git status*")
 	for line, want := range map[string]bool{
-		"git status": true, "git status -s --branch": true, "git status src/a.go": true, `git status "a b"`: true, "git status '--x=y'": true,
-		"git status 多": true, "git status a@b,c:d+e%f": true,
-		"git statu": false, " git status": false, "GIT STATUS": false, "git  status": false, "sudo git status": false, "X=1 git status": false,
-		"git status; rm -rf /": false, "git status && x": false, "git status || x": false, "git status & x": false, "git status | sh": false,
-		"git status > f": false, "git status >> f": false, "git status < f": false, "git status 2>&1": false, "git status <(x)": false,
-		"git status $(x)": false, "git status `x`": false, "git status $X": false, "git status ${X}": false, "git status $((1))": false,
-		"git status\nrm x": false, "git status\rrm x": false, "git status\x00": false, "git status\tx": false, "git status\v": false,
-		"git status \u2028rm": false, "git status \u0085rm": false, "git status \u00a0": false, "git status \u202e": false,
-		"git status *": false, "git status a?": false, "git status [a]": false, "git status {a,b}": false, "git status ~": false,
-		"git status # x": false, "git status !x": false, `git status \`: false, `git status \;`: false, "git status 'a": false,
-		`git status "; rm"`: false, "git status \xff": false, "git status (x)": false,
+		"git status": true, "git status -s --branch": true, "git status src/a.go": true, `git status "a b"`: true,
+		"git status '--x=y'": true, "git status 多": true, "git status a@b,c:d+e%f": true,
+		"git statu": false, " git status": false, "GIT STATUS": false, "git  status": false, "sudo git status": false,
+		"X=1 git status": false, "git status; rm -rf /": false, "git status && x": false, "git status || x": false,
+		"git status & x": false, "git status | sh": false, "git status > f": false, "git status >> f": false,
+		"git status < f": false, "git status 2>&1": false, "git status <(x)": false, "git status $(x)": false,
+		"git status `x`": false, "git status $X": false, "git status ${X}": false, "git status $((1))": false,
+		"git status\nrm x": false, "git status\rrm x": false, "git status\x00": false, "git status\tx": false,
+		"git status\v": false, "git status \u2028rm": false, "git status \u0085rm": false, "git status \u00a0": false,
+		"git status \u202e": false, "git status *": false, "git status a?": false, "git status [a]": false,
+		"git status {a,b}": false, "git status ~": false, "git status # x": false, "git status !x": false,
+		`git status \`: false, `git status \;`: false, "git status 'a": false, `git status "; rm"`: false,
+		"git status \xff": false, "git status (x)": false,
 	} {
 		if got := p.Covers("bash", command(line)); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}
-	if p.Covers("sh", command("git status")) || p.Covers("bash", nil) || p.Covers("bash", json.RawMessage(`["git status"]`)) {
+	if p.Covers("sh", command("git status")) || p.Covers("bash", nil) ||
+		p.Covers("bash", json.RawMessage(`["git status"]`)) {
 		t.Error("what is no call of bash is covered")
 	}
 }
 
-// TestAPatternCoversNoStarter: a command that only starts another, or is given a script, is covered by its exact text alone.
+// TestAPatternCoversNoStarter: a command that only starts another, or is given a script, is covered by its exact text
+// alone.
 func TestAPatternCoversNoStarter(t *testing.T) {
 	for pattern, line := range map[string]string{
-		"sudo *": "sudo rm x", "env *": "env rm x", "xargs *": "xargs rm", "bash *": `bash -c "rm x"`, "eval *": "eval rm x", "time *": "time rm x",
-		"timeout *": "timeout 5 rm x", "nice *": "nice rm x", "X=1 *": "X=1 rm x", "command *": "command rm x", "exec *": "exec rm x",
-		"find *": "find . -exec rm x +",
+		"sudo *": "sudo rm x", "env *": "env rm x", "xargs *": "xargs rm", "bash *": `bash -c "rm x"`,
+		"eval *": "eval rm x", "time *": "time rm x", "timeout *": "timeout 5 rm x", "nice *": "nice rm x",
+		"X=1 *": "X=1 rm x", "command *": "command rm x", "exec *": "exec rm x", "find *": "find . -exec rm x +",
 	} {
 		if must(t, "bash", pattern).Covers("bash", command(line)) {
 			t.Errorf("%q covers %q", pattern, line)
@@ -70,9 +74,11 @@ func TestAPatternCoversNoStarter(t *testing.T) {
 
 func TestPatternsThatAreTooWide(t *testing.T) {
 	for tool, texts := range map[string][]string{
-		"bash": {"*", " *", "git*", "g*", "git;x *", "ls $X*", "ls **", "a\nb *", "", "x\x00", "\xff", strings.Repeat("x", MaxPattern+1)},
+		"bash": {"*", " *", "git*", "g*", "git;x *", "ls $X*", "ls **", "a\nb *", "", "x\x00", "\xff",
+			strings.Repeat("x", MaxPattern+1)},
 		"file": {
-			"*", "x", "[]", "{", `{"a":1,"a":2}`, `{"a":1,"A":2}`, `{"a":"*"}`, `{"a":"*","b":"*"}`, `{"u":"https://example.com*"}`, `{"u":"https://*"}`, `{}x`,
+			"*", "x", "[]", "{", `{"a":1,"a":2}`, `{"a":1,"A":2}`, `{"a":"*"}`, `{"a":"*","b":"*"}`,
+			`{"u":"https://example.com*"}`, `{"u":"https://*"}`, `{}x`,
 		},
 	} {
 		for _, text := range texts {
@@ -84,9 +90,11 @@ func TestPatternsThatAreTooWide(t *testing.T) {
 }
 
 func TestAnExactPatternCoversOneCommand(t *testing.T) {
-	for _, line := range []string{"ls *", "git status; rm -rf /", "a\nb", "echo $(x) > f", "  x", strings.Repeat("x", MaxPattern)} {
+	for _, line := range []string{"ls *", "git status; rm -rf /", "a\nb", "echo $(x) > f", "  x",
+		strings.Repeat("x", MaxPattern)} {
 		p, err := PatternOf("bash", command(line))
-		if err != nil || !p.Covers("bash", command(line)) || p.Covers("bash", command(line+"x")) || p.Covers("bash", command(line+" ")) {
+		if err != nil || !p.Covers("bash", command(line)) || p.Covers("bash", command(line+"x")) ||
+			p.Covers("bash", command(line+" ")) {
 			t.Errorf("%.40q: %+v, %v", line, p, err)
 		}
 	}
@@ -95,8 +103,9 @@ func TestAnExactPatternCoversOneCommand(t *testing.T) {
 		t.Error("the star of a command stands for anything")
 	}
 	for _, args := range []string{
-		`{"command":"a","command":"b"}`, `{"command":"a","Command":"b"}`, `{"command":"a","cwd":"/"}`, `{"description":"a"}`, `{"command":["a"]}`,
-		`{"command":""}`, `{"command":"a\u0000"}`, `null`, `[]`, ``, `{"command":"` + strings.Repeat("x", MaxPattern+1) + `"}`,
+		`{"command":"a","command":"b"}`, `{"command":"a","Command":"b"}`, `{"command":"a","cwd":"/"}`,
+		`{"description":"a"}`, `{"command":["a"]}`, `{"command":""}`, `{"command":"a\u0000"}`, `null`, `[]`, ``,
+		`{"command":"` + strings.Repeat("x", MaxPattern+1) + `"}`,
 	} {
 		if p, err := PatternOf("bash", json.RawMessage(args)); err == nil {
 			t.Errorf("%.40s is %+v", args, p)
@@ -162,7 +171,8 @@ func FuzzCovers(f *testing.F) {
 	})
 }
 
-// FuzzArguments: what is covered by a pattern of arguments has its names and begins as it says, and is never read in two ways.
+// FuzzArguments: what is covered by a pattern of arguments has its names and begins as it says, and is never read in
+// two ways.
 func FuzzArguments(f *testing.F) {
 	f.Add(`{"path":"/out/*"}`, `{"path":"/out/../x"}`)
 	f.Add(`{"a":"x*","b":1}`, `{"a":"xy","b":1,"B":2}`)
@@ -178,7 +188,8 @@ func FuzzArguments(f *testing.F) {
 			return
 		}
 		var want, got map[string]any
-		if json.Unmarshal([]byte(p.Text), &want) != nil || json.Unmarshal([]byte(args), &got) != nil || len(want) != len(got) {
+		if json.Unmarshal([]byte(p.Text), &want) != nil || json.Unmarshal([]byte(args), &got) != nil ||
+			len(want) != len(got) {
 			t.Fatalf("%q covers %q", p.Text, args)
 		}
 		for name, w := range want {

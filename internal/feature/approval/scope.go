@@ -86,7 +86,8 @@ func offer(o *rawjson.Object, p Pattern) {
 	o.String("pattern", p.Text)
 }
 
-// Granted is what a decision about a question allows beyond its call. The tool and the arguments are those of the question.
+// Granted is what a decision about a question allows beyond its call. The tool and the arguments are those of the
+// question.
 func Granted(question json.RawMessage, d Decision) (Grant, error) {
 	q, ok := ReadQuestion(question)
 	if !ok || !q.Scopes {
@@ -98,7 +99,8 @@ func Granted(question json.RawMessage, d Decision) (Grant, error) {
 		p, err = ParsePattern(q.Tool, d.Pattern)
 	}
 	if err == nil && !p.Covers(q.Tool, q.Args) {
-		err = fmt.Errorf("the pattern %.100q does not cover the call that it answers, %.200q; a command with signs of the shell "+
+		err = fmt.Errorf("the pattern %.100q does not cover the call that it answers, %.200q; a command with signs "+
+			"of the shell "+
 			"is covered by its exact text alone", p.Text, own.Text)
 	}
 	if err != nil {

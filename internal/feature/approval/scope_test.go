@@ -13,9 +13,10 @@ import (
 
 func TestAnswersWithAScope(t *testing.T) {
 	for raw, want := range map[string]Decision{
-		`{"decisions":[{"type":"approve","scope":"once"}]}`:           {Kind: Approve},
-		`{"decisions":[{"type":"approve","scope":"thread"}]}`:         {Kind: Approve, Scope: Thread},
-		`[{"type":"approve","scope":"always","pattern":"git log*"}]`:  {Kind: Approve, Scope: Always, Pattern: "git log*"},
+		`{"decisions":[{"type":"approve","scope":"once"}]}`:   {Kind: Approve},
+		`{"decisions":[{"type":"approve","scope":"thread"}]}`: {Kind: Approve, Scope: Thread},
+		`[{"type":"approve","scope":"always","pattern":"git log*"}]`: {Kind: Approve, Scope: Always,
+			Pattern: "git log*"},
 		`{"type":"approve","scope":"thread","pattern":"x"}`:           {Kind: Approve, Scope: Thread, Pattern: "x"},
 		`{"type":"edit","scope":"once","edited_action":{"args":{}}}`:  {Kind: Edit, Args: json.RawMessage("{}")},
 		`{"decisions":[{"type":"reject","scope":"","message":"no"}]}`: {Kind: Reject, Message: "no"},
@@ -27,7 +28,8 @@ func TestAnswersWithAScope(t *testing.T) {
 		if again, err := Read(got.Answer()); err != nil || !cmp.Equal(again, got) {
 			t.Errorf("%s is written as %s", raw, got.Answer())
 		}
-		if HasScope(json.RawMessage(raw)) != (want.Scope != Once) || HasScope(json.RawMessage(`{"id":`+raw+`}`)) != (want.Scope != Once) {
+		if HasScope(json.RawMessage(raw)) != (want.Scope != Once) ||
+			HasScope(json.RawMessage(`{"id":`+raw+`}`)) != (want.Scope != Once) {
 			t.Errorf("%s: HasScope", raw)
 		}
 	}
@@ -48,7 +50,8 @@ func TestAnswersWithAScope(t *testing.T) {
 }
 
 func TestOtherAnswersHaveNoScope(t *testing.T) {
-	for _, raw := range []string{``, `"always"`, `{"scope":"always"}`, `{"form":{"pattern":"x"}}`, `{"type":"approve"}`, `{"type":"approve","scope":7}`} {
+	for _, raw := range []string{``, `"always"`, `{"scope":"always"}`, `{"form":{"pattern":"x"}}`, `{"type":"approve"}`,
+		`{"type":"approve","scope":7}`} {
 		if HasScope(json.RawMessage(raw)) {
 			t.Error(raw)
 		}
@@ -74,7 +77,8 @@ func TestWhatADecisionGrants(t *testing.T) {
 	call := tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"git status *","description":"x"}`)}
 	value := AskWithScopes(call, "", "").Questions[0].Value
 	for pattern, want := range map[string]Pattern{
-		"": {"git status *", true}, "git status *": {"git status *", true}, // the own text is exact, whatever it ends in
+		// the own text is exact, whatever it ends in
+		"": {"git status *", true}, "git status *": {"git status *", true},
 	} {
 		g, err := Granted(value, Decision{Kind: Approve, Scope: Thread, Pattern: pattern})
 		if diff := cmp.Diff(Grant{Tool: "bash", Pattern: want}, g); diff != "" || err != nil {
@@ -83,13 +87,16 @@ func TestWhatADecisionGrants(t *testing.T) {
 	}
 	call.Args = json.RawMessage(`{"command":"git status"}`)
 	plainly := AskWithScopes(call, "", "").Questions[0].Value
-	if g, err := Granted(plainly, Decision{Scope: Always, Pattern: "git status*"}); err != nil || g.Pattern != (Pattern{Text: "git status*"}) {
+	if g, err := Granted(plainly, Decision{Scope: Always, Pattern: "git status*"}); err != nil ||
+		g.Pattern != (Pattern{Text: "git status*"}) {
 		t.Errorf("%+v, %v", g, err)
 	}
 	for pattern, question := range map[string]json.RawMessage{
-		"git log*": plainly, "git*": plainly, "ls": plainly, "git status*": value, " ": Ask(call, "", "").Questions[0].Value, "x": json.RawMessage(`"Really?"`),
+		"git log*": plainly, "git*": plainly, "ls": plainly, "git status*": value,
+		" ": Ask(call, "", "").Questions[0].Value, "x": json.RawMessage(`"Really?"`),
 	} {
-		if g, err := Granted(question, Decision{Kind: Approve, Scope: Always, Pattern: pattern}); !errors.Is(err, ErrScope) {
+		if g, err := Granted(question, Decision{Kind: Approve, Scope: Always, Pattern: pattern}); !errors.Is(err,
+			ErrScope) {
 			t.Errorf("%q grants %+v, %v", pattern, g, err)
 		}
 	}

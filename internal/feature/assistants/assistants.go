@@ -1,5 +1,5 @@
-// Package assistants keeps named configurations of the agent, each with its versions. The gateway's routes below /assistants
-// call it; it keeps its rows by internal/database.
+// Package assistants keeps named configurations of the agent, each with its versions. The gateway's routes below
+// /assistants call it; it keeps its rows by internal/database.
 //
 //	assistants.New(db).For(user) -> Create, Assistant, Update, SetLatest, Versions, Search, Count, Delete
 package assistants
@@ -86,7 +86,8 @@ func check(a Assistant) error {
 // insert adds a version that is in force.
 func insert(tx database.Tx, a Assistant) error {
 	_, err := tx.Exec("insert", a.ID, a.Version, a.GraphID, database.Plain(a.Name), database.Micros(a.CreatedAt),
-		database.Micros(a.UpdatedAt), database.Plain(a.Description), database.ObjectText(a.Config), database.ObjectText(a.Context),
+		database.Micros(a.UpdatedAt), database.Plain(a.Description), database.ObjectText(a.Config),
+		database.ObjectText(a.Context),
 		database.ObjectText(a.Metadata))
 	return err
 }
@@ -97,7 +98,8 @@ func asStored(a Assistant) Assistant {
 	for _, raw := range []*json.RawMessage{&a.Config, &a.Context, &a.Metadata} {
 		*raw = json.RawMessage(database.ObjectText(*raw))
 	}
-	a.CreatedAt, a.UpdatedAt = database.TimeOf(database.Micros(a.CreatedAt)), database.TimeOf(database.Micros(a.UpdatedAt))
+	a.CreatedAt, a.UpdatedAt = database.TimeOf(database.Micros(a.CreatedAt)),
+		database.TimeOf(database.Micros(a.UpdatedAt))
 	return a
 }
 
@@ -148,8 +150,8 @@ func lock(tx database.Tx, id string) error {
 	return err
 }
 
-// Update adds a version with the fields of a, puts it in force, and returns it. ID and UpdatedAt name the assistant and the
-// time; Version and CreatedAt are ignored.
+// Update adds a version with the fields of a, puts it in force, and returns it. ID and UpdatedAt name the assistant and
+// the time; Version and CreatedAt are ignored.
 func (m *Mine) Update(ctx context.Context, a Assistant) (Assistant, error) {
 	a.CreatedAt = a.UpdatedAt
 	err := check(a)

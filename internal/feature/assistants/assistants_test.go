@@ -20,8 +20,8 @@ func TestAssistants(t *testing.T) {
 		name string
 		test func(*fixture)
 	}{
-		{"round trip", assistantRoundTrip}, {"versions", assistantVersions}, {"search", assistantSearch}, {"race", assistantRace},
-		{"of others", assistantsOfOthers},
+		{"round trip", assistantRoundTrip}, {"versions", assistantVersions}, {"search", assistantSearch},
+		{"race", assistantRace}, {"of others", assistantsOfOthers},
 	} {
 		cases = append(cases, databases.Case{Name: c.name, Test: func(f *databases.Fixture) { c.test(newFixture(f)) }})
 	}
@@ -96,7 +96,8 @@ func (f *fixture) add(id, graph, name, metadata string) assistants.Assistant {
 	f.Helper()
 	now := f.tick()
 	a := assistants.Assistant{ID: id, GraphID: graph, Name: name, Description: "What " + id + " does", Version: 1,
-		Config: json.RawMessage(`{"model": "m"}`), Context: json.RawMessage(`{}`), Metadata: json.RawMessage(metadata), CreatedAt: now, UpdatedAt: now}
+		Config: json.RawMessage(`{"model": "m"}`), Context: json.RawMessage(`{}`), Metadata: json.RawMessage(metadata),
+		CreatedAt: now, UpdatedAt: now}
 	f.Must(f.Create(f.Context(), a))
 	return a
 }
@@ -116,7 +117,8 @@ func assistantRoundTrip(f *fixture) {
 	f.Must(f.Create(f.Context(), assistants.Assistant{ID: "bare", Version: 7, Name: "a\x00b"}))
 	f.reopen()
 	bare := f.inForce("bare")
-	f.Equal("of nil", fmt.Sprint(string(bare.Config), string(bare.Context), string(bare.Metadata), bare.Version, bare.Name), "{}{}{}1a\uFFFDb")
+	f.Equal("of nil", fmt.Sprint(string(bare.Config), string(bare.Context), string(bare.Metadata), bare.Version,
+		bare.Name), "{}{}{}1a\uFFFDb")
 	_, err := f.Assistant(f.Context(), "nobody")
 	f.Want(err, store.ErrNotFound, "nobody")
 	f.Must(f.Delete(f.Context(), "bare"))
@@ -127,13 +129,16 @@ func assistantRoundTrip(f *fixture) {
 
 	object := func(n int) json.RawMessage { return json.RawMessage(`{"v":"` + strings.Repeat("v", n-8) + `"}`) }
 	for _, bad := range []assistants.Assistant{{}, {ID: "a\x00"}, {ID: "b", GraphID: "\x00"},
-		{ID: "b", Config: json.RawMessage(`[]`)}, {ID: "b", Context: json.RawMessage(`1`)}, {ID: "b", Metadata: json.RawMessage(`{`)}} {
+		{ID: "b", Config: json.RawMessage(`[]`)}, {ID: "b", Context: json.RawMessage(`1`)},
+		{ID: "b", Metadata: json.RawMessage(`{`)}} {
 		if err := f.Create(f.Context(), bad); err == nil {
 			f.Errorf("Create took %+v", bad)
 		}
 	}
-	f.Want(f.Create(f.Context(), assistants.Assistant{ID: "b", Metadata: object(64<<10 + 1)}), store.ErrTooLarge, "metadata")
-	f.Want(f.Create(f.Context(), assistants.Assistant{ID: "b", Config: object(1 << 20), Name: "x"}), store.ErrTooLarge, "assistant")
+	f.Want(f.Create(f.Context(), assistants.Assistant{ID: "b", Metadata: object(64<<10 + 1)}), store.ErrTooLarge,
+		"metadata")
+	f.Want(f.Create(f.Context(), assistants.Assistant{ID: "b", Config: object(1 << 20), Name: "x"}), store.ErrTooLarge,
+		"assistant")
 	_, err = f.Update(f.Context(), assistants.Assistant{ID: want.ID, Config: object(1<<20 + 1)})
 	f.Want(err, store.ErrTooLarge, want.ID)
 	f.Must(f.Create(f.Context(), assistants.Assistant{ID: "b", Config: object(1 << 20)}))
@@ -145,8 +150,9 @@ func assistantVersions(f *fixture) {
 	change := assistants.Assistant{ID: "a", GraphID: "other", Name: "two\x00", UpdatedAt: f.tick(), Version: 9}
 	second, err := f.Update(f.Context(), change)
 	f.Must(err)
-	want := assistants.Assistant{ID: "a", GraphID: "other", Name: "two\uFFFD", Version: 2, CreatedAt: f.now, UpdatedAt: f.now,
-		Config: json.RawMessage(`{}`), Context: json.RawMessage(`{}`), Metadata: json.RawMessage(`{}`)}
+	want := assistants.Assistant{ID: "a", GraphID: "other", Name: "two\uFFFD", Version: 2, CreatedAt: f.now,
+		UpdatedAt: f.now,
+		Config:    json.RawMessage(`{}`), Context: json.RawMessage(`{}`), Metadata: json.RawMessage(`{}`)}
 	f.Equal("second", second, want)
 	f.Equal("in force", f.inForce("a"), second)
 	got, err := f.SetLatest(f.Context(), "a", 1)
@@ -207,7 +213,8 @@ func assistantSearch(f *fixture) {
 	f.add("1", "lead", "alpha_1", `{"k":"1"}`)
 	f.add("2", "other", "Beta 100%", `{"k":true}`)
 	f.Must(f.as("bob").Create(f.Context(), assistants.Assistant{ID: "4", GraphID: "lead", Name: "Beta"}))
-	_, err := f.Update(f.Context(), assistants.Assistant{ID: "1", GraphID: "lead", Name: "alpha_1", Metadata: json.RawMessage(`{"k":"1"}`), UpdatedAt: f.tick()})
+	_, err := f.Update(f.Context(), assistants.Assistant{ID: "1", GraphID: "lead", Name: "alpha_1",
+		Metadata: json.RawMessage(`{"k":"1"}`), UpdatedAt: f.tick()})
 	f.Must(err)
 	for _, tt := range []struct {
 		name   string
@@ -230,7 +237,8 @@ func assistantSearch(f *fixture) {
 	} {
 		f.Equal(tt.name, f.found(tt.filter), tt.want)
 	}
-	for _, bad := range []assistants.Filter{{Limit: -1}, {Limit: 1002}, {Offset: -1}, {Sort: "graph_id"}, {Metadata: members("k", "{}")}} {
+	for _, bad := range []assistants.Filter{{Limit: -1}, {Limit: 1002}, {Offset: -1}, {Sort: "graph_id"},
+		{Metadata: members("k", "{}")}} {
 		if _, err := f.Search(f.Context(), bad); err == nil {
 			f.Errorf("Search took %+v", bad)
 		}

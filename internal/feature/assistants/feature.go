@@ -18,9 +18,10 @@ func Feature() database.Feature {
 		Tables: []database.Table{{
 			Name: "assistants", Kind: "assistant", User: "user_id", Key: []string{"id", "version"},
 			Columns: []database.Column{
-				text.Column("id"), number.Column("version"), number.Column("in_force"), text.Column("user_id"), text.Column("graph_id"),
-				text.Column("name"), instant.Column("created_at"), instant.Column("updated_at"), text.Column("description"),
-				doc.Column("config"), doc.Column("context"), doc.Column("metadata"),
+				text.Column("id"), number.Column("version"), number.Column("in_force"), text.Column("user_id"),
+				text.Column("graph_id"), text.Column("name"), instant.Column("created_at"),
+				instant.Column("updated_at"), text.Column("description"), doc.Column("config"), doc.Column("context"),
+				doc.Column("metadata"),
 			},
 			Quota: database.Quota{Rows: 100_000, Bytes: 1 << 30},
 		}},

@@ -50,7 +50,8 @@ func (m *Mine) Search(ctx context.Context, f Filter) (as []Assistant, err error)
 func (m *Mine) Count(ctx context.Context, f Filter) (n int, err error) {
 	f.Offset, f.Limit = 0, math.MaxInt32
 	if f.Name == "" && len(f.Metadata) == 0 {
-		err = m.db.Read(ctx, "count", func(r database.Row) (bool, error) { return false, r.Scan(&n) }, database.Plain(f.GraphID))
+		err = m.db.Read(ctx, "count", func(r database.Row) (bool, error) { return false, r.Scan(&n) },
+			database.Plain(f.GraphID))
 	} else {
 		err = m.each(ctx, f, func(Assistant) bool { n++; return true })
 	}

@@ -251,8 +251,8 @@ func (l *Log) write(ctx context.Context, rows []Entry) {
 func (e Entry) values() []any {
 	text := func(s string) string { return excerpt.Bound(database.Plain(s), maxText) }
 	return []any{
-		e.ID, database.Micros(e.At), e.User, e.Role, text(e.Via), string(e.Verb), e.Kind, text(e.Object), text(e.Refused),
-		e.Times, e.Request,
+		e.ID, database.Micros(e.At), e.User, e.Role, text(e.Via), string(e.Verb), e.Kind, text(e.Object),
+		text(e.Refused), e.Times, e.Request,
 	}
 }
 
@@ -277,7 +277,8 @@ func (l *Log) List(ctx context.Context, f Filter) (list []Entry, err error) {
 		err = l.db.Read(ctx, "list", func(r database.Row) (bool, error) {
 			var e Entry
 			var at int64
-			err := r.Scan(&e.ID, &at, &e.User, &e.Role, &e.Via, &e.Verb, &e.Kind, &e.Object, &e.Refused, &e.Times, &e.Request)
+			err := r.Scan(&e.ID, &at, &e.User, &e.Role, &e.Via, &e.Verb, &e.Kind, &e.Object, &e.Refused, &e.Times,
+				&e.Request)
 			e.At = database.TimeOf(at)
 			list = append(list, e)
 			return true, err

@@ -153,8 +153,10 @@ func TestAFloodOfRefusals(t *testing.T) {
 // TestWhatTheCommandLineLooksAt is not told; what it changes is, and what others look at.
 func TestWhatTheCommandLineLooksAt(t *testing.T) {
 	var written []string
-	l := audit.New(memory{write: func(args []any) { written = append(written, fmt.Sprint(args[4], args[5])) }}, nil, nil)
-	l.Record(t.Context(), audit.Of(audit.Local(), audit.Look, "jobs", ""), audit.Of(audit.Local(), audit.Delete, "job", "a/b"),
+	l := audit.New(memory{write: func(args []any) { written = append(written, fmt.Sprint(args[4], args[5])) }}, nil,
+		nil)
+	l.Record(t.Context(), audit.Of(audit.Local(), audit.Look, "jobs", ""),
+		audit.Of(audit.Local(), audit.Delete, "job", "a/b"),
 		audit.Of(access.Principal{Via: "command line socket"}, audit.Look, "jobs", ""))
 	if want := "[clidelete command line socketlook]"; fmt.Sprint(written) != want {
 		t.Errorf("got %q, want %s", written, want)
@@ -167,7 +169,8 @@ func TestAuditThatCannotBeWritten(t *testing.T) {
 	lost := 0
 	l := audit.New(memory{err: errors.New("away")}, slog.New(slog.NewTextHandler(&out, nil)), func() { lost++ })
 	l.Record(t.Context(), audit.Of(audit.Local(), audit.Delete, "thread", "t7"))
-	if said := out.String(); lost != 1 || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "object=t7") ||
+	if said := out.String(); lost != 1 || !strings.Contains(said, "level=ERROR") ||
+		!strings.Contains(said, "object=t7") ||
 		!strings.Contains(said, "error=away") {
 		t.Errorf("lost %d, %s", lost, said)
 	}

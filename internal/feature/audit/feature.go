@@ -22,9 +22,9 @@ func Feature() database.Feature {
 		Tables: []database.Table{{
 			Name: "audit", Kind: "audit", Key: []string{"id"},
 			Columns: []database.Column{
-				text.Column("id"), database.Instant.Column("at"), text.Column("who"), text.Column("role"), text.Column("via"),
-				text.Column("verb"), text.Column("what"), text.Column("object"), text.Column("refused"),
-				database.Number.Column("times"), text.Column("request"),
+				text.Column("id"), database.Instant.Column("at"), text.Column("who"), text.Column("role"),
+				text.Column("via"), text.Column("verb"), text.Column("what"), text.Column("object"),
+				text.Column("refused"), database.Number.Column("times"), text.Column("request"),
 			},
 			Age: database.Age{Column: "at", Keep: Keep},
 		}},

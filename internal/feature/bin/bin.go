@@ -1,6 +1,7 @@
-// Package bin is where threads go that a user deletes and may want back, and how those end that are not to last. A thread in the bin
-// is in no list and cannot run; it is restored as it was, or deleted with its files when its time is over or the bin is emptied. A
-// temporary thread is deleted some time after its last use. Where a thread stands is in its [store.Marks].
+// Package bin is where threads go that a user deletes and may want back, and how those end that are not to last. A
+// thread in the bin is in no list and cannot run; it is restored as it was, or deleted with its files when its time is
+// over or the bin is emptied. A temporary thread is deleted some time after its last use. Where a thread stands is in
+// its [store.Marks].
 //
 //	bin.New(cfg).For(user) -> Trash, Restore, Empty, List, Rename, Mark
 //	bin.New(cfg).Kinds()   -> the jobs that delete what has had its time
@@ -92,7 +93,8 @@ func (m *Mine) Restore(ctx context.Context, id string) (store.Thread, error) {
 	return m.data.PatchThread(ctx, id, store.ThreadPatch{Clear: store.Trashed})
 }
 
-// List lists the threads in the bin, the last deleted first, or those of another shelf, the last updated first. limit is 1 to 1001.
+// List lists the threads in the bin, the last deleted first, or those of another shelf, the last updated first. limit
+// is 1 to 1001.
 func (m *Mine) List(ctx context.Context, of store.Shelf, limit, offset int) ([]store.Thread, error) {
 	f := store.ThreadFilter{Shelf: of, Limit: limit, Offset: offset}
 	if of == store.InBin {
@@ -101,8 +103,8 @@ func (m *Mine) List(ctx context.Context, of store.Shelf, limit, offset int) ([]s
 	return m.data.SearchThreads(ctx, f)
 }
 
-// Empty empties the bin and returns how many threads that are. None of them can be restored from here on; they are deleted by a job
-// that is stored with this, or by [Bin.Sweep].
+// Empty empties the bin and returns how many threads that are. None of them can be restored from here on; they are
+// deleted by a job that is stored with this, or by [Bin.Sweep].
 func (m *Mine) Empty(ctx context.Context) (int, error) {
 	n, err := m.data.DoomThreads(ctx, m.bin.Now(), store.NewJob{Kind: jobEmpty, Key: "bin"})
 	if err == nil && n > 0 && m.bin.AtOnce {
@@ -143,8 +145,8 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// Rename gives a thread a title, in its state too, where clients read it. [store.ErrConflict] if it has an active run, which may
-// write the title itself.
+// Rename gives a thread a title, in its state too, where clients read it. [store.ErrConflict] if it has an active run,
+// which may write the title itself.
 func (m *Mine) Rename(ctx context.Context, id, title string) (err error) {
 	if err = CheckTitle(title); err == nil {
 		for range renameTries {

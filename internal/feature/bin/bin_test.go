@@ -22,9 +22,9 @@ import (
 func TestBin(t *testing.T) {
 	databases.Run(t, []database.Feature{job.Feature()}, []databases.Case{
 		{Name: "trash and restore", Test: trashAndRestore}, {Name: "runs", Test: runs}, {Name: "empty", Test: empty},
-		{Name: "time", Test: outlived}, {Name: "a restore in between", Test: restoredInBetween}, {Name: "marks", Test: marks},
-		{Name: "rename", Test: rename}, {Name: "of others", Test: ofOthers}, {Name: "copied", Test: copied},
-		{Name: "one cannot be deleted", Test: oneFails},
+		{Name: "time", Test: outlived}, {Name: "a restore in between", Test: restoredInBetween},
+		{Name: "marks", Test: marks}, {Name: "rename", Test: rename}, {Name: "of others", Test: ofOthers},
+		{Name: "copied", Test: copied}, {Name: "one cannot be deleted", Test: oneFails},
 	})
 }
 
@@ -91,7 +91,8 @@ func (k *kit) sweep() {
 }
 
 func trashAndRestore(f *databases.Fixture) {
-	k := newKit(f, store.Thread{ID: "a"}, store.Thread{ID: "b"}, store.Thread{ID: "c", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)})
+	k := newKit(f, store.Thread{ID: "a"}, store.Thread{ID: "b"},
+		store.Thread{ID: "c", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)})
 	t, err := k.mine().Trash(f.Context(), "b")
 	f.Must(err)
 	f.Equal("marks", t.Trashed() && t.TrashedAt.Equal(now) && !t.Archived() && !t.Temporary(), true)
@@ -162,7 +163,8 @@ func runs(f *databases.Fixture) {
 	f.Sound()
 }
 
-// empty: from one moment on none of them comes back; the job that is stored with that deletes them, also after a crash in between.
+// empty: from one moment on none of them comes back; the job that is stored with that deletes them, also after a crash
+// in between.
 func empty(f *databases.Fixture) {
 	k := newKit(f, store.Thread{ID: "a"}, store.Thread{ID: "b"}, store.Thread{ID: "stays"})
 	n, err := k.mine().Empty(f.Context())
@@ -204,7 +206,8 @@ func outlived(f *databases.Fixture) {
 	f.Must(err)
 	k.at = now.Add(30 * 24 * time.Hour)
 	k.sweep()
-	f.Equal("not yet", k.shelf(store.ThreadFilter{Shelf: store.Everywhere, Sort: "thread_id", Ascending: true}), "a b c")
+	f.Equal("not yet", k.shelf(store.ThreadFilter{Shelf: store.Everywhere, Sort: "thread_id", Ascending: true}),
+		"a b c")
 	k.at = k.at.Add(time.Microsecond)
 	k.sweep()
 	f.Equal("trashed", k.shelf(store.ThreadFilter{Shelf: store.Everywhere, Sort: "thread_id", Ascending: true}), "b c")

@@ -14,7 +14,8 @@ import (
 const (
 	jobEmpty  = "bin-emptying"
 	jobExpiry = "thread-expiry"
-	// sweepEvery is how often is looked for threads that have had their time, sweepPage how many of them are read at once.
+	// sweepEvery is how often is looked for threads that have had their time, sweepPage how many of them are read at
+	// once.
 	sweepEvery = 10 * time.Minute
 	sweepPage  = 100
 )
@@ -22,12 +23,14 @@ const (
 // Kinds are the jobs, for a [job.Runner].
 func (b *Bin) Kinds() []job.Kind {
 	return []job.Kind{
-		{Name: jobEmpty, Tries: 5, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+		{Name: jobEmpty, Tries: 5, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error,
+			error) {
 			return nil, b.Sweep(ctx, store.Outlived{})
 		}},
-		{Name: jobExpiry, Every: sweepEvery, Timeout: time.Hour, Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
-			return nil, b.Sweep(ctx, b.outlived())
-		}},
+		{Name: jobExpiry, Every: sweepEvery, Timeout: time.Hour,
+			Run: func(ctx context.Context, _ job.Job) (func(job.Tx) error, error) {
+				return nil, b.Sweep(ctx, b.outlived())
+			}},
 	}
 }
 
@@ -42,8 +45,9 @@ func (b *Bin) outlived() (o store.Outlived) {
 	return o
 }
 
-// Sweep deletes the threads that have had their time, and those of emptied bins, with their files: each at once, or not if it was
-// restored or used meanwhile. One that cannot be deleted keeps no other from it. It may be cut off anywhere and called again.
+// Sweep deletes the threads that have had their time, and those of emptied bins, with their files: each at once, or not
+// if it was restored or used meanwhile. One that cannot be deleted keeps no other from it. It may be cut off anywhere
+// and called again.
 func (b *Bin) Sweep(ctx context.Context, o store.Outlived) error {
 	for {
 		list, err := b.Store.System().Outlived(ctx, o, sweepPage)

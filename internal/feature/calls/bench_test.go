@@ -23,7 +23,8 @@ func BenchmarkNote(b *testing.B) {
 		all := calls.New(st, calls.Config{Messages: agent.Messages.Get}).For(access.FromRow("ann"))
 		tools := make([]model.Tool, 12)
 		for i := range tools {
-			tools[i] = model.Tool{Name: fmt.Sprint("tool", i), Description: strings.Repeat("what it does ", 60), Parameters: []byte(`{"type":"object"}`)}
+			tools[i] = model.Tool{Name: fmt.Sprint("tool", i), Description: strings.Repeat("what it does ", 60),
+				Parameters: []byte(`{"type":"object"}`)}
 		}
 		for _, n := range []int{10, 120, 5000} {
 			var msgs []message.Message
@@ -39,9 +40,10 @@ func BenchmarkNote(b *testing.B) {
 			held := agent.Messages.Get(s)
 			var memo conversation.Memo
 			usual := memo.Map(held, conversation.AppendSent)
-			a := &calls.Asked{Model: "m", Provider: "p/m", State: s, Messages: held, Usual: usual, Request: &model.Request{
-				System: strings.Repeat("Be good. ", 500), Tools: tools, Messages: usual,
-			}}
+			a := &calls.Asked{Model: "m", Provider: "p/m", State: s, Messages: held, Usual: usual,
+				Request: &model.Request{
+					System: strings.Repeat("Be good. ", 500), Tools: tools, Messages: usual,
+				}}
 			b.Run(fmt.Sprint("first of ", n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

@@ -41,7 +41,8 @@ type Made struct {
 	Provider string    `json:"provider"`
 	Began    time.Time `json:"began"`
 	Ended    time.Time `json:"ended"`
-	// FirstMS is the time until the first piece of the answer, TookMS that until its end, both of the last try; 0 if none came.
+	// FirstMS is the time until the first piece of the answer, TookMS that until its end, both of the last try; 0 if
+	// none came.
 	FirstMS int64  `json:"first_ms"`
 	TookMS  int64  `json:"took_ms"`
 	Error   string `json:"error,omitempty"`
@@ -229,10 +230,13 @@ func (r *Request) fill(req *rebuilt) error {
 		notes = append(notes, "the system prompt and the tools are not kept any more")
 	}
 	if !req.whole {
-		notes = append(notes, "the messages are not quite those that were sent: one was too large to be kept, or this Pudu prepares them otherwise")
+		notes = append(notes,
+			"the messages are not quite those that were sent: one was too large to be kept, or this Pudu prepares "+
+				"them otherwise")
 	}
 	if omitted(req.messages) {
-		notes = append(notes, "images are named by their sums: what is shown to a model beside the conversation is not kept twice")
+		notes = append(notes,
+			"images are named by their sums: what is shown to a model beside the conversation is not kept twice")
 	}
 	r.Note = strings.Join(notes, "; ")
 	r.Exact = r.Note == ""
@@ -253,7 +257,8 @@ func omitted(msgs []message.Message) bool {
 // since compares a request with the one before.
 func since(n int, before, req *rebuilt) Fresh {
 	out := Fresh{Since: n, System: before.frame.System != req.frame.System, Tools: !sameTools(before, req)}
-	for out.Kept < len(before.messages) && out.Kept < len(req.messages) && equal(&before.messages[out.Kept], &req.messages[out.Kept]) {
+	for out.Kept < len(before.messages) && out.Kept < len(req.messages) &&
+		equal(&before.messages[out.Kept], &req.messages[out.Kept]) {
 		out.Kept++
 	}
 	out.Tokens = tokens.Messages(req.messages[out.Kept:])

@@ -1,8 +1,9 @@
 // Package calls keeps what each call of a model was sent, and tells it again, byte for byte.
 //
-// A request is a system prompt, tools and messages. Nearly all messages are in the thread's state, which the log keeps already,
-// so what is kept of a call is how its request differs from them. It stands in the log, in the step of the answer: a call whose
-// step was never committed has left nothing. System prompts and tools are kept once for a user, by their digests.
+// A request is a system prompt, tools and messages. Nearly all messages are in the thread's state, which the log keeps
+// already, so what is kept of a call is how its request differs from them. It stands in the log, in the step of the
+// answer: a call whose step was never committed has left nothing. System prompts and tools are kept once for a user, by
+// their digests.
 //
 //	agent -> Notes.Note -> event.Call in the step's commit          keep.go: the parts, before the first step that names them
 //	Calls.For(user) -> Timeline, Call <- scan.go: a run's log <- rebuild.go: the state before the step, and the difference
@@ -82,8 +83,8 @@ func (m *Mine) Notes() *Notes {
 	return &Notes{keep: m.keep, inlined: make(map[string]bool)}
 }
 
-// keep keeps what a call has in common with others and returns its name. What cannot be kept is missing when somebody looks;
-// the run goes on.
+// keep keeps what a call has in common with others and returns its name. What cannot be kept is missing when somebody
+// looks; the run goes on.
 func (m *Mine) keep(ctx context.Context, f frame) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
 	defer cancel()

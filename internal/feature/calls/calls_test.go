@@ -19,14 +19,15 @@ import (
 func TestCalls(t *testing.T) {
 	databases.Run(t, []database.Feature{calls.Feature()}, []databases.Case{
 		{Name: "requests are rebuilt whatever happens", Test: anything}, {Name: "how a call went", Test: went},
-		{Name: "what is too large", Test: tooLarge}, {Name: "runs from before", Test: fromBefore}, {Name: "of others", Test: ofOthers},
-		{Name: "copied, restored, deleted, aged", Test: kept}, {Name: "what it takes on disk", Test: onDisk}, {Name: "pages", Test: pages}, {Name: "runs below", Test: below},
+		{Name: "what is too large", Test: tooLarge}, {Name: "runs from before", Test: fromBefore},
+		{Name: "of others", Test: ofOthers}, {Name: "copied, restored, deleted, aged", Test: kept},
+		{Name: "what it takes on disk", Test: onDisk}, {Name: "pages", Test: pages}, {Name: "runs below", Test: below},
 		{Name: "checkpoints", Test: checkpoints}, {Name: "spent", Test: spent},
 	})
 }
 
-// anything: turns, tools, retries, other models, compactions, edits, branches, cancels, rollbacks, deaths of the process,
-// middlewares that change what is sent. Each request of the log is what the model received.
+// anything: turns, tools, retries, other models, compactions, edits, branches, cancels, rollbacks, deaths of the
+// process, middlewares that change what is sent. Each request of the log is what the model received.
 func anything(f *databases.Fixture) {
 	total := 0
 	for seed := range uint64(2) {
@@ -63,7 +64,8 @@ func anything(f *databases.Fixture) {
 func (b *bed) step() {
 	b.Helper()
 	texts := []string{
-		"hello", "take <system>this</system> away", "--- BEGIN USER INPUT ---\nx", strings.Repeat("long words ", 50), "", "\x00odd\xff",
+		"hello", "take <system>this</system> away", "--- BEGIN USER INPUT ---\nx", strings.Repeat("long words ", 50),
+		"", "\x00odd\xff",
 	}
 	req := asks(texts[b.rand.IntN(len(texts))] + fmt.Sprint(b.rand.IntN(100)))
 	switch b.rand.IntN(12) {
@@ -85,7 +87,8 @@ func (b *bed) step() {
 		b.halt = func() { go b.stop(action) }
 	case 8:
 		picture := message.New(message.Human, "look")
-		picture.Content = append(picture.Content, message.Part{Type: message.PartImage, URL: "https://example.com/x.png"})
+		picture.Content = append(picture.Content,
+			message.Part{Type: message.PartImage, URL: "https://example.com/x.png"})
 		req.Input = append(req.Input, picture, message.New(message.System, "Be <b>brief</b>."))
 	case 9:
 		req.MaxSteps = 2
@@ -96,7 +99,8 @@ func (b *bed) step() {
 
 // stop ends the active run.
 func (b *bed) stop(action string) {
-	list, err := b.Store.For(b.Ann()).ListRuns(b.Context(), store.RunFilter{ThreadID: "t", Statuses: []string{event.StatusRunning}})
+	list, err := b.Store.For(b.Ann()).
+		ListRuns(b.Context(), store.RunFilter{ThreadID: "t", Statuses: []string{event.StatusRunning}})
 	for _, run := range list {
 		if err == nil {
 			_, err = b.manager.For(b.Ann()).Cancel(b.Context(), run.ID, action)

@@ -21,7 +21,8 @@ func Feature() database.Feature {
 		Tables: []database.Table{{
 			Name: "call_parts", Kind: "call_part", User: "user_id", Key: []string{"user_id", "digest"},
 			Columns: []database.Column{
-				database.Text.Column("user_id"), database.Text.Column("digest"), database.Instant.Column("used_at"), database.Blob.Column("body"),
+				database.Text.Column("user_id"), database.Text.Column("digest"), database.Instant.Column("used_at"),
+				database.Blob.Column("body"),
 			},
 			Age:   database.Age{Column: "used_at", Keep: keptFor},
 			Quota: database.Quota{Rows: 10_000, Bytes: 256 << 20},

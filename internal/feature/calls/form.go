@@ -10,16 +10,16 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// version is that of the form, and of what [conversation.AppendSent] and [compaction.Project] make of a conversation: both
-// are what the log does not say twice.
+// version is that of the form, and of what [conversation.AppendSent] and [compaction.Project] make of a conversation:
+// both are what the log does not say twice.
 const version = 1
 
 // difference is what the log keeps of a request:
 //
 //	{"v":1,"f":FRAME,"n":MESSAGES,"k":SUM,"m":[[0,5],{"m":"{...}"},{"r":"NAME"},[6,40]]}
 //
-// The messages are those of its base, one after the other, unless "m" says which of them, and what stands between. The base is
-// the conversation of the state as it is usually sent, or, with "plain", as it is.
+// The messages are those of its base, one after the other, unless "m" says which of them, and what stands between. The
+// base is the conversation of the state as it is usually sent, or, with "plain", as it is.
 type difference struct {
 	frame  string
 	count  int
@@ -28,8 +28,8 @@ type difference struct {
 	pieces []piece // nil: all of the base
 }
 
-// piece is a part of a request: some messages of the base, a message that it does not have, or one that an earlier call of the
-// run has told of.
+// piece is a part of a request: some messages of the base, a message that it does not have, or one that an earlier call
+// of the run has told of.
 type piece struct {
 	from, n int
 	own     json.RawMessage
@@ -94,7 +94,8 @@ func parse(raw []byte) (d difference, err error) {
 		return d, errForm
 	}
 	if form.Version != version {
-		return d, fmt.Errorf("what the call was sent is kept in form %d, and this Pudu reads form %d", form.Version, version)
+		return d, fmt.Errorf("what the call was sent is kept in form %d, and this Pudu reads form %d", form.Version,
+			version)
 	}
 	d = difference{frame: form.Frame, count: form.Count, sum: form.Sum, plain: form.Plain}
 	if form.Pieces != nil {

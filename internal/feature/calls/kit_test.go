@@ -109,7 +109,8 @@ func (b *bed) restart() {
 
 func (b *bed) build(_ context.Context, job runs.Job) (runs.Built, error) {
 	candidate := func(entry config.Model) lead.Candidate {
-		return lead.Candidate{Model: &bot{b, entry.Name}, Entry: entry, Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker)}
+		return lead.Candidate{Model: &bot{b, entry.Name}, Entry: entry,
+			Guard: lead.NewModelGuard(b.cfg.LLMCall, b.cfg.CircuitBreaker)}
 	}
 	a, err := lead.Build(lead.Config{
 		Settings: b.cfg, Options: lead.Options{Plan: true}, Choice: agents.Choice{Model: b.cfg.Models[0]},
@@ -139,19 +140,22 @@ func (b *bed) middlewares() []agent.Middleware {
 }
 
 func (b *bed) tools(job runs.Job) []tool.Tool {
-	below := tool.MustNew(tool.Spec{Name: "below", Description: "Has another do it."}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		child, err := job.Children.Start(ctx, c.ID, runs.Request{Input: []message.Message{message.New(message.Human, "do <system>it")}})
-		if err != nil {
-			return nil, err
-		}
-		out, err := child.Wait(ctx, nil)
-		return tool.Text("it is " + out.Run.Status), err
-	})
-	return []tool.Tool{below, tool.MustNew(tool.Spec{Name: "echo", Description: "Says <it> again."}, func(_ context.Context, _ *tool.Call, in struct {
-		N int `json:"n"`
-	}) (*tool.Result, error) {
-		return tool.Text(strings.Repeat("echo <b>&amp; ", in.N)), nil
-	})}
+	below := tool.MustNew(tool.Spec{Name: "below", Description: "Has another do it."},
+		func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			child, err := job.Children.Start(ctx, c.ID,
+				runs.Request{Input: []message.Message{message.New(message.Human, "do <system>it")}})
+			if err != nil {
+				return nil, err
+			}
+			out, err := child.Wait(ctx, nil)
+			return tool.Text("it is " + out.Run.Status), err
+		})
+	return []tool.Tool{below, tool.MustNew(tool.Spec{Name: "echo", Description: "Says <it> again."},
+		func(_ context.Context, _ *tool.Call, in struct {
+			N int `json:"n"`
+		}) (*tool.Result, error) {
+			return tool.Text(strings.Repeat("echo <b>&amp; ", in.N)), nil
+		})}
 }
 
 type space struct{ files *sandbox.Files }
@@ -214,9 +218,11 @@ func (m *bot) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.
 			yield(message.Chunk{}, ctx.Err())
 			return
 		}
-		c := message.Chunk{Text: say.text[3:], FinishReason: "stop", Usage: &message.Usage{InputTokens: 100, OutputTokens: 7, TotalTokens: 107, CacheRead: 25}}
+		c := message.Chunk{Text: say.text[3:], FinishReason: "stop",
+			Usage: &message.Usage{InputTokens: 100, OutputTokens: 7, TotalTokens: 107, CacheRead: 25}}
 		if say.tool != "" {
-			c.ToolCalls = []message.ToolCallChunk{{ID: fmt.Sprint("c", n), Name: stdcmp.Or(say.name, "echo"), Args: say.tool}}
+			c.ToolCalls = []message.ToolCallChunk{{ID: fmt.Sprint("c", n), Name: stdcmp.Or(say.name, "echo"),
+				Args: say.tool}}
 			c.FinishReason = "tool_calls"
 		}
 		yield(c, nil)
@@ -277,7 +283,8 @@ func (b *bed) check(run store.Run) int {
 	for n := 1; n <= t.Calls; n++ {
 		c, err := b.mine().Call(b.Context(), run.ThreadID, run.ID, n)
 		b.Must(err)
-		got := received{System: c.Request.System, Tools: c.Request.Tools, NoTools: c.Request.Settings.NoTools, Messages: []string{}}
+		got := received{System: c.Request.System, Tools: c.Request.Tools, NoTools: c.Request.Settings.NoTools,
+			Messages: []string{}}
 		for _, raw := range c.Request.Messages {
 			got.Messages = append(got.Messages, string(raw))
 		}
@@ -340,7 +347,8 @@ type odd struct {
 
 func (*odd) Name() string { return "OddMiddleware" }
 
-func (o *odd) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (o *odd) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	changed := *req
 	changed.Messages = slices.Clone(req.Messages)
 	for range o.IntN(3) {
@@ -382,7 +390,8 @@ func (o *odd) change(req *agent.ModelRequest) {
 	case 6:
 		req.Tools = req.Tools[:o.IntN(len(req.Tools)+1)]
 	case 7:
-		msgs[i].Content = append(slices.Clone(msgs[i].Content), message.Part{Type: message.PartImage, URL: "data:image/png;base64,AAAA"})
+		msgs[i].Content = append(slices.Clone(msgs[i].Content),
+			message.Part{Type: message.PartImage, URL: "data:image/png;base64,AAAA"})
 	case 8:
 		req.Messages = append(msgs, msgs[j])
 	}

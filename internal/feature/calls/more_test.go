@@ -52,22 +52,26 @@ func went(f *databases.Fixture) {
 	b.fails, b.class, b.plan = 2, model.ClassBusy, turns(2)
 	run := b.run(asks("hello"))
 	c := b.call(run, 1)
-	f.Equal("tries", []any{len(c.Tries), c.Tries[0].Class, c.Tries[0].Model, c.Tries[2].Error, c.Of, c.Error}, []any{3, "busy", "bot", "", 3, ""})
+	f.Equal("tries", []any{len(c.Tries), c.Tries[0].Class, c.Tries[0].Model, c.Tries[2].Error, c.Of, c.Error},
+		[]any{3, "busy", "bot", "", 3, ""})
 	if !strings.Contains(c.Tries[1].Error, "it cannot") || c.Tries[1].Began.Before(run.CreatedAt.Add(-time.Second)) {
 		f.Errorf("tries %+v", c.Tries)
 	}
 	f.Equal("usage", *c.Usage, calls.Usage{Input: 100, Output: 7, Cached: 25, CachedShare: 0.25})
 	f.Equal("cost", *c.Cost, calls.Cost{Amount: 107, Currency: "EUR"})
-	f.Equal("answer", []any{c.FinishReason, c.ToolCalls, c.New.Since, c.New.Kept}, []any{"tool_calls", []string{"echo"}, 0, 0})
+	f.Equal("answer", []any{c.FinishReason, c.ToolCalls, c.New.Since, c.New.Kept},
+		[]any{"tool_calls", []string{"echo"}, 0, 0})
 	next := b.call(run, 2)
-	f.Equal("new", []any{next.New.Since, next.New.Kept, next.New.System, next.New.Tools}, []any{1, len(c.Request.Messages), false, false})
+	f.Equal("new", []any{next.New.Since, next.New.Kept, next.New.System, next.New.Tools},
+		[]any{1, len(c.Request.Messages), false, false})
 	f.Equal("messages", len(next.Request.Messages), len(c.Request.Messages)+2)
 	names, sum := []string{}, 0
 	for _, p := range next.Parts {
 		names = append(names, fmt.Sprint(p.Name, " ", p.Count > 0, " ", p.Tokens > 0))
 		sum += p.Tokens
 	}
-	f.Equal("parts", names, []string{"system true true", "tools true true", "history true true", "results true true", "images false false"})
+	f.Equal("parts", names, []string{"system true true", "tools true true", "history true true", "results true true",
+		"images false false"})
 
 	tl := b.timeline(run)
 	kinds := []string{}
@@ -75,12 +79,14 @@ func went(f *databases.Fixture) {
 		kinds = append(kinds, s.Kind)
 	}
 	f.Equal("steps", kinds, []string{"attempt", "notice", "notice", "call", "tool", "call", "tool", "call", "end"})
-	f.Equal("sums", []any{tl.Calls, tl.Tools, tl.Usage.Input, tl.Cost, tl.Attempts, tl.Next}, []any{3, 2, 300, []calls.Cost{{Amount: 321, Currency: "EUR"}}, 1, ""})
+	f.Equal("sums", []any{tl.Calls, tl.Tools, tl.Usage.Input, tl.Cost, tl.Attempts, tl.Next},
+		[]any{3, 2, 300, []calls.Cost{{Amount: 321, Currency: "EUR"}}, 1, ""})
 
 	b.fails, b.class, b.plan = 1, model.ClassAuth, turns(0)
 	run = b.run(asks("again"))
 	c = b.call(run, 1)
-	f.Equal("another model", []string{c.Model, c.Tries[0].Model, c.Tries[0].Class, c.Tries[1].Model}, []string{"second", "bot", "auth", "second"})
+	f.Equal("another model", []string{c.Model, c.Tries[0].Model, c.Tries[0].Class, c.Tries[1].Model},
+		[]string{"second", "bot", "auth", "second"})
 	b.fails = 1
 	b.halt = func() { go b.stop(store.StopInterrupt) }
 	run = b.run(asks("stop"))
@@ -98,7 +104,8 @@ func tooLarge(f *databases.Fixture) {
 	b := newBed(f, 1)
 	large := message.New(message.Human, strings.Repeat("x", 300<<10))
 	picture := message.New(message.Human, "see")
-	picture.Content = append(picture.Content, message.Part{Type: message.PartImage, URL: "data:image/png;base64," + strings.Repeat("A", 100<<10)})
+	picture.Content = append(picture.Content, message.Part{Type: message.PartImage, URL: "data:image/png;base64," +
+		strings.Repeat("A", 100<<10)})
 	for name, m := range map[string]message.Message{"not quite": large, "images": picture} {
 		b.plan, b.wrap = turns(1), adds{m}
 		run := b.run(asks("hello"))
@@ -122,7 +129,8 @@ func fromBefore(f *databases.Fixture) {
 	b.without, b.plan = true, turns(1)
 	run := b.run(asks("hello"))
 	c, tl := b.call(run, 2), b.timeline(run)
-	f.Equal("call", []any{c.Request.Exact, c.FinishReason, c.Usage.Input, len(c.Tries), tl.Calls}, []any{false, "stop", 100, 0, 2})
+	f.Equal("call", []any{c.Request.Exact, c.FinishReason, c.Usage.Input, len(c.Tries), tl.Calls},
+		[]any{false, "stop", 100, 0, 2})
 	if !strings.Contains(c.Request.Note, "before Pudu kept") {
 		f.Error(c.Request.Note)
 	}
@@ -193,7 +201,8 @@ func kept(f *databases.Fixture) {
 	}
 	schema, err := lead.Schema(b.cfg)
 	f.Must(err)
-	f.Must(f.Store.System().Verify(f.Context(), schema, store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
+	f.Must(f.Store.System().Verify(f.Context(), schema,
+		store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
 }
 
 // onDisk: what a call takes beside its run, of five steps and of sixty turns.
@@ -246,8 +255,8 @@ func pages(f *databases.Fixture) {
 	}
 }
 
-// checkpoints: each step leads to the state that was committed with it: a call to one that ends with its answer, a tool to one that
-// has its result, also where others worked beside it.
+// checkpoints: each step leads to the state that was committed with it: a call to one that ends with its answer, a tool
+// to one that has its result, also where others worked beside it.
 func checkpoints(f *databases.Fixture) {
 	b := newBed(f, 1)
 	b.plan = turns(2)
@@ -290,10 +299,14 @@ func spent(f *databases.Fixture) {
 		s, err := b.mine().Spent(f.Context(), "t", 10)
 		f.Must(err)
 		f.Equal("runs", []string{s.Runs[0].RunID, s.Runs[1].RunID}, []string{second.ID, first.ID})
-		f.Equal("the first", []any{s.Runs[1].Calls, s.Runs[1].Tools, s.Runs[1].Usage.Input, s.Runs[1].Cost}, []any{2, 1, 200, []calls.Cost{{Amount: 214, Currency: "EUR"}}})
-		f.Equal("the second", []any{s.Runs[0].Calls, s.Runs[0].Usage.Cached, s.Runs[0].Cost}, []any{1, 25, []calls.Cost{}})
-		f.Equal("all", []any{s.Usage.Input, s.Usage.Output, s.Cost, s.More}, []any{300, 21, []calls.Cost{{Amount: 214, Currency: "EUR"}}, false})
-		f.Equal("context", *s.Context, calls.Context{RunID: second.ID, N: 1, Model: "second", Tokens: 107, Window: 5000})
+		f.Equal("the first", []any{s.Runs[1].Calls, s.Runs[1].Tools, s.Runs[1].Usage.Input, s.Runs[1].Cost},
+			[]any{2, 1, 200, []calls.Cost{{Amount: 214, Currency: "EUR"}}})
+		f.Equal("the second", []any{s.Runs[0].Calls, s.Runs[0].Usage.Cached, s.Runs[0].Cost},
+			[]any{1, 25, []calls.Cost{}})
+		f.Equal("all", []any{s.Usage.Input, s.Usage.Output, s.Cost, s.More},
+			[]any{300, 21, []calls.Cost{{Amount: 214, Currency: "EUR"}}, false})
+		f.Equal("context", *s.Context, calls.Context{RunID: second.ID, N: 1, Model: "second", Tokens: 107,
+			Window: 5000})
 	}
 	s, err := b.mine().Spent(f.Context(), "t", 1)
 	f.Must(err)
@@ -321,7 +334,8 @@ type adds struct{ m message.Message }
 
 func (adds) Name() string { return "AddsMiddleware" }
 
-func (a adds) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (a adds) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	changed := *req
 	changed.Messages = slices.Insert(slices.Clone(req.Messages), len(req.Messages)-1, a.m)
 	return next(ctx, &changed)

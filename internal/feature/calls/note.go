@@ -25,14 +25,14 @@ type Asked struct {
 	// Model is its configured name, Provider its own.
 	Model, Provider string
 	Request         *model.Request
-	// State is what the request was made of, Messages the conversation in it, and Usual what [conversation.AppendSent] makes
-	// of that; nil if nobody has asked it.
+	// State is what the request was made of, Messages the conversation in it, and Usual what [conversation.AppendSent]
+	// makes of that; nil if nobody has asked it.
 	State           state.State
 	Messages, Usual []message.Message
 }
 
-// Notes notes the calls of one attempt of a run, one after the other. What it remembers saves work and bytes, and nothing is
-// lost with it.
+// Notes notes the calls of one attempt of a run, one after the other. What it remembers saves work and bytes, and
+// nothing is lost with it.
 type Notes struct {
 	keep  func(context.Context, frame) string
 	frame frame // of the last call
@@ -71,7 +71,8 @@ func one(a, b []message.Message) bool {
 
 // name is that of the call's frame.
 func (n *Notes) name(ctx context.Context, a *Asked) string {
-	f := frame{Model: a.Model, Provider: a.Provider, System: a.Request.System, Settings: a.Request.Settings, Tools: a.Request.Tools}
+	f := frame{Model: a.Model, Provider: a.Provider, System: a.Request.System, Settings: a.Request.Settings,
+		Tools: a.Request.Tools}
 	if n.named == "" || !f.same(&n.frame) {
 		n.frame, n.named = f, n.keep(ctx, f)
 	}
@@ -80,7 +81,8 @@ func (n *Notes) name(ctx context.Context, a *Asked) string {
 
 // same reports whether two frames of a run are one.
 func (f *frame) same(g *frame) bool {
-	return f.Model == g.Model && f.Provider == g.Provider && f.System == g.System && f.Settings == g.Settings && len(f.Tools) == len(g.Tools) &&
+	return f.Model == g.Model && f.Provider == g.Provider && f.System == g.System && f.Settings == g.Settings &&
+		len(f.Tools) == len(g.Tools) &&
 		(len(f.Tools) == 0 || &f.Tools[0] == &g.Tools[0])
 }
 
@@ -101,8 +103,8 @@ func (n *Notes) sumOf(msgs []message.Message) string {
 	return n.sum.text()
 }
 
-// diff says which messages of the base a request is made of. The pieces of those that it does not have are empty, and from is
-// where in the request they stand. nil is all of the base.
+// diff says which messages of the base a request is made of. The pieces of those that it does not have are empty, and
+// from is where in the request they stand. nil is all of the base.
 func diff(req, base []message.Message) []piece {
 	pieces, next := []piece{}, 0
 	var at map[string]int // the base, by id

@@ -71,8 +71,8 @@ func bytesOf(m *message.Message) (n int) {
 // made says how a call went.
 func (m *Mine) made(r *record, f frame) Made {
 	out := Made{
-		Model: f.Model, Provider: f.Provider, Began: timeOf(r.Began), Ended: timeOf(r.Began + r.Took), FirstMS: r.First, TookMS: r.Took,
-		Error: r.Error, MessageID: r.MessageID, ToolCalls: []string{}, Tries: triesOf(&r.Call, f.Model),
+		Model: f.Model, Provider: f.Provider, Began: timeOf(r.Began), Ended: timeOf(r.Began + r.Took), FirstMS: r.First,
+		TookMS: r.Took, Error: r.Error, MessageID: r.MessageID, ToolCalls: []string{}, Tries: triesOf(&r.Call, f.Model),
 	}
 	if r.Sent == nil { // of before; the log tells when it was over
 		out.Began, out.Ended, out.Tries = r.ev.Time, r.ev.Time, []Try{}
@@ -98,7 +98,8 @@ func (m *Mine) made(r *record, f frame) Made {
 }
 
 func usageOf(u message.Usage) *Usage {
-	out := &Usage{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CacheRead, CacheCreation: u.CacheCreation, Reasoning: u.Reasoning}
+	out := &Usage{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CacheRead, CacheCreation: u.CacheCreation,
+		Reasoning: u.Reasoning}
 	if u.InputTokens > 0 {
 		out.CachedShare = float64(u.CacheRead) / float64(u.InputTokens)
 	}
@@ -107,7 +108,8 @@ func usageOf(u message.Usage) *Usage {
 
 // counts are the tokens as a provider tells them.
 func (u *Usage) counts() message.Usage {
-	return message.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.Cached, CacheCreation: u.CacheCreation, Reasoning: u.Reasoning}
+	return message.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.Cached,
+		CacheCreation: u.CacheCreation, Reasoning: u.Reasoning}
 }
 
 func timeOf(millis int64) time.Time { return time.UnixMilli(millis).UTC() }
@@ -120,7 +122,8 @@ func triesOf(c *event.Call, model string) []Try {
 		if t.Model == "" {
 			t.Model = model
 		}
-		out[i] = Try{Model: t.Model, Began: timeOf(t.Began), FirstMS: t.First, TookMS: t.Took, Class: t.Class, Error: t.Error}
+		out[i] = Try{Model: t.Model, Began: timeOf(t.Began), FirstMS: t.First, TookMS: t.Took, Class: t.Class,
+			Error: t.Error}
 		if i+1 < len(all) {
 			out[i].WaitMS = max(all[i+1].Began-t.Began-t.Took, 0)
 		}

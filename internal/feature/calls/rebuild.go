@@ -27,7 +27,8 @@ type rebuilt struct {
 }
 
 // rebuild makes the request of a record again. inlined are the messages that records of the run have, by their names.
-func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record, inlined map[string]json.RawMessage) (out rebuilt, err error) {
+func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record, inlined map[string]json.RawMessage) (out rebuilt,
+	err error) {
 	d, err := parse(r.Sent)
 	if err != nil {
 		return out, err
@@ -58,7 +59,8 @@ func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record, inlined ma
 }
 
 // of makes the messages again, of a state and its conversation.
-func (d *difference) of(s state.State, msgs []message.Message, inlined map[string]json.RawMessage) ([]message.Message, error) {
+func (d *difference) of(s state.State, msgs []message.Message, inlined map[string]json.RawMessage) ([]message.Message,
+	error) {
 	from := msgs
 	if !d.plain {
 		from = project(s, msgs, new(conversation.Memo).Map(msgs, conversation.AppendSent))
@@ -70,7 +72,8 @@ func (d *difference) of(s state.State, msgs []message.Message, inlined map[strin
 	for _, p := range d.pieces {
 		switch {
 		case p.n > 0 && (p.from > len(from) || p.n > len(from)-p.from):
-			return nil, fmt.Errorf("%w: the conversation does not have the messages that the call was sent", store.ErrCorrupt)
+			return nil, fmt.Errorf("%w: the conversation does not have the messages that the call was sent",
+				store.ErrCorrupt)
 		case p.n > 0:
 			out = append(out, from[p.from:p.from+p.n]...)
 			continue
@@ -86,8 +89,8 @@ func (d *difference) of(s state.State, msgs []message.Message, inlined map[strin
 	return out, nil
 }
 
-// states are those that a request may have been made of, the likeliest first. A call is noted with the step that it belongs to:
-// the state is that before, with the updates of the step that came before the call.
+// states are those that a request may have been made of, the likeliest first. A call is noted with the step that it
+// belongs to: the state is that before, with the updates of the step that came before the call.
 func (m *Mine) states(ctx context.Context, run store.Run, r *record) ([]state.State, error) {
 	last, errLast := m.state(ctx, run, r.before)
 	if errLast != nil {

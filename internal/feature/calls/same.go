@@ -16,18 +16,23 @@ import (
 
 // equal reports whether two messages are written alike. Mostly they are the same memory.
 func equal(a, b *message.Message) bool {
-	if a.ID != b.ID || a.Role != b.Role || a.Name != b.Name || a.List != b.List || a.ToolCallID != b.ToolCallID || a.Status != b.Status {
+	if a.ID != b.ID || a.Role != b.Role || a.Name != b.Name || a.List != b.List || a.ToolCallID != b.ToolCallID ||
+		a.Status != b.Status {
 		return false
 	}
-	return (conversation.Same(a, b) || slices.EqualFunc(a.Content, b.Content, equalPart) && equalFields(a.Kwargs, b.Kwargs) &&
+	return (conversation.Same(a, b) || slices.EqualFunc(a.Content, b.Content, equalPart) &&
+		equalFields(a.Kwargs, b.Kwargs) &&
 		(len(a.ToolCalls) == 0 && len(b.ToolCalls) == 0 || reflect.DeepEqual(a.ToolCalls, b.ToolCalls))) &&
-		(len(a.InvalidToolCalls) == 0 && len(b.InvalidToolCalls) == 0 || reflect.DeepEqual(a.InvalidToolCalls, b.InvalidToolCalls)) &&
+		(len(a.InvalidToolCalls) == 0 && len(b.InvalidToolCalls) == 0 ||
+			reflect.DeepEqual(a.InvalidToolCalls, b.InvalidToolCalls)) &&
 		(a.Usage == b.Usage || a.Usage != nil && b.Usage != nil && *a.Usage == *b.Usage) &&
-		bytes.Equal(a.Artifact, b.Artifact) && equalFields(a.ResponseMetadata, b.ResponseMetadata) && equalFields(a.Extra, b.Extra)
+		bytes.Equal(a.Artifact, b.Artifact) && equalFields(a.ResponseMetadata, b.ResponseMetadata) &&
+		equalFields(a.Extra, b.Extra)
 }
 
 func equalPart(a, b message.Part) bool {
-	return a.Type == b.Type && a.Text == b.Text && a.URL == b.URL && a.Detail == b.Detail && a.Signature == b.Signature &&
+	return a.Type == b.Type && a.Text == b.Text && a.URL == b.URL && a.Detail == b.Detail &&
+		a.Signature == b.Signature &&
 		a.Redacted == b.Redacted && bytes.Equal(a.Raw, b.Raw) && equalFields(a.Extra, b.Extra)
 }
 

@@ -45,8 +45,8 @@ type scan struct {
 	read  int
 }
 
-// each hands over the run's own events, in order, until do returns false. s.step is the one that an event belongs to, or comes
-// behind.
+// each hands over the run's own events, in order, until do returns false. s.step is the one that an event belongs to,
+// or comes behind.
 func (s *scan) each(ctx context.Context, do func(ev *event.Event) (more bool, err error)) error {
 	first, err := s.m.data.FirstCheckpoint(ctx, s.run.ID)
 	if err != nil {
@@ -89,7 +89,8 @@ func (s *scan) follow(ev *event.Event) {
 	s.step.updates, s.step.nodes = append(s.step.updates, d), append(s.step.nodes, ev.Node)
 }
 
-// call is the call that an event tells of; nil if it tells of none. A message from before calls were kept tells of one too.
+// call is the call that an event tells of; nil if it tells of none. A message from before calls were kept tells of one
+// too.
 func (s *scan) call(ev *event.Event) *record {
 	r := record{ev: *ev, step: s.step}
 	switch d := ev.Data.(type) {

@@ -46,7 +46,8 @@ type Context struct {
 	RunID string `json:"run_id"`
 	N     int    `json:"n"` // of the call
 	Model string `json:"model"`
-	// Tokens are those that the call was sent and gave, as the provider told; Window is the size, 0 if that is not known.
+	// Tokens are those that the call was sent and gave, as the provider told; Window is the size, 0 if that is not
+	// known.
 	Tokens int `json:"tokens"`
 	Window int `json:"window"`
 }
@@ -137,7 +138,8 @@ func (m *Mine) priced(models map[string]message.Usage) (Usage, []Cost) {
 
 func plus(a, b message.Usage) message.Usage {
 	return message.Usage{
-		InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens, TotalTokens: a.TotalTokens + b.TotalTokens,
-		CacheRead: a.CacheRead + b.CacheRead, CacheCreation: a.CacheCreation + b.CacheCreation, Reasoning: a.Reasoning + b.Reasoning,
+		InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens,
+		TotalTokens: a.TotalTokens + b.TotalTokens, CacheRead: a.CacheRead + b.CacheRead,
+		CacheCreation: a.CacheCreation + b.CacheCreation, Reasoning: a.Reasoning + b.Reasoning,
 	}
 }

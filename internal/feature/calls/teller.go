@@ -35,10 +35,11 @@ type teller struct {
 }
 
 func newTeller(m *Mine, run store.Run) *teller {
-	l := &teller{scan: scan{m: m, run: run}, m: m, frames: make(map[string]frame), begun: make(map[string]*Tooled), told: make(map[string]bool)}
+	l := &teller{scan: scan{m: m, run: run}, m: m, frames: make(map[string]frame), begun: make(map[string]*Tooled),
+		told: make(map[string]bool)}
 	l.t = Timeline{
-		ThreadID: run.ThreadID, RunID: run.ID, Status: run.Status, Error: run.Error, StopReason: run.StopReason, Began: run.CreatedAt,
-		Attempts: run.Attempt, Cost: []Cost{}, Steps: []Step{},
+		ThreadID: run.ThreadID, RunID: run.ID, Status: run.Status, Error: run.Error, StopReason: run.StopReason,
+		Began: run.CreatedAt, Attempts: run.Attempt, Cost: []Cost{}, Steps: []Step{},
 	}
 	if !run.Active() {
 		l.t.Ended = run.UpdatedAt
@@ -184,7 +185,8 @@ func (l *teller) tool(s Step, d event.ToolEnd) {
 		l.put(s)
 	}
 	*done = Tooled{
-		Name: d.Tool, CallID: d.CallID, MessageID: d.MessageID, TookMS: d.Millis, Failed: d.IsError, Summary: d.Summary, ExitCode: l.exit(d),
+		Name: d.Tool, CallID: d.CallID, MessageID: d.MessageID, TookMS: d.Millis, Failed: d.IsError, Summary: d.Summary,
+		ExitCode: l.exit(d),
 	}
 	l.t.Times.ToolsMS += d.Millis
 }

@@ -107,8 +107,8 @@ type End struct {
 	StopReason string `json:"stop_reason,omitempty"`
 }
 
-// Timeline returns a page of what happened in a run, behind the step with the id after; empty is the beginning. limit is 1 to
-// [MaxSteps]. [store.ErrNotFound] if the thread has no such run.
+// Timeline returns a page of what happened in a run, behind the step with the id after; empty is the beginning. limit
+// is 1 to [MaxSteps]. [store.ErrNotFound] if the thread has no such run.
 func (m *Mine) Timeline(ctx context.Context, thread, run, after string, limit int) (Timeline, error) {
 	t, err := m.timeline(ctx, thread, run, after, limit)
 	if err != nil {

@@ -23,9 +23,9 @@ type golden struct {
 	Messages []message.Message          `json:"messages"`
 }
 
-// TestWhatVersionsKept: what this version makes of a state is what the version made that wrote the file. When this fails
-// because [conversation.AppendSent] or [compaction.Project] has changed, the form gets a new number, and the old functions stay
-// for the old one: else what was sent before could not be told any more.
+// TestWhatVersionsKept: what this version makes of a state is what the version made that wrote the file. When this
+// fails because [conversation.AppendSent] or [compaction.Project] has changed, the form gets a new number, and the old
+// functions stay for the old one: else what was sent before could not be told any more.
 func TestWhatVersionsKept(t *testing.T) {
 	names, err := filepath.Glob("testdata/v*.json")
 	if err != nil || len(names) == 0 {
@@ -52,7 +52,8 @@ func TestWhatVersionsKept(t *testing.T) {
 		if err != nil || !whole {
 			t.Errorf("%s: whole %v, %v", name, whole, err)
 		}
-		if d := cmp.Diff(written(&model.Request{Messages: g.Messages}), written(&model.Request{Messages: msgs}), cmp.AllowUnexported(received{})); d != "" {
+		if d := cmp.Diff(written(&model.Request{Messages: g.Messages}), written(&model.Request{Messages: msgs}),
+			cmp.AllowUnexported(received{})); d != "" {
 			t.Errorf("%s (-then +now):\n%s", name, d)
 		}
 	}

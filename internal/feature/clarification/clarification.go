@@ -1,5 +1,5 @@
-// Package clarification reads what a model sends when it asks the user a question (the ask_clarification tool) and makes
-// two things of it: a text that anybody can read, and the request that clients show as buttons or as a form.
+// Package clarification reads what a model sends when it asks the user a question (the ask_clarification tool) and
+// makes two things of it: a text that anybody can read, and the request that clients show as buttons or as a form.
 //
 // Models are careless with such arguments: options come as JSON in a string, as objects, as markup, as numbers. [Parse]
 // therefore never fails; what cannot be used is left out, and a form that a client could not show safely is dropped as

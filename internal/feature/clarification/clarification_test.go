@@ -66,7 +66,8 @@ func TestOptions(t *testing.T) {
 		{"objects", `[{"label": "Red", "value": "r"}, {"label": "Blue"}, {"value": "v"}]`,
 			[]Option{{"Red", "r"}, {"Blue", "Blue"}, {"v", "v"}}},
 		{"equal values", `[{"label": "Red", "value": "r"}, {"label": "Rot", "value": "r"}]`, []Option{{"Red", "r"}}},
-		{"label before value", `[{"value": "r", "label": "Red"}, {"title": "Blue", "description": "cold"}]`, []Option{{"Red", "r"}, {"Blue", "Blue"}}},
+		{"label before value", `[{"value": "r", "label": "Red"}, {"title": "Blue", "description": "cold"}]`,
+			[]Option{{"Red", "r"}, {"Blue", "Blue"}}},
 		{"objects in a string", `"[{\"label\": \"Red\", \"value\": 1}]"`, []Option{{"Red", "1"}}},
 		{"objects in strings", `["{\"label\": \"Red\"}", "Blue"]`, same("Red", "Blue")},
 		{"wrapped twice", `{"options": {"option": ["a", {"text": "b"}]}}`, same("a", "b")},
@@ -79,7 +80,8 @@ func TestOptions(t *testing.T) {
 		{"one number", `["1. red"]`, same("1. red")},
 		{"numbers that belong there", `["1 day", "2 days"]`, same("1 day", "2 days")},
 		{"equal but for the marks", `["1. red", "2. red"]`, same("1. red", "2. red")},
-		{"numbered labels with values", `[{"label": "1. Red", "value": "r"}, {"label": "2. Blue", "value": "b"}]`, []Option{{"Red", "r"}, {"Blue", "b"}}},
+		{"numbered labels with values", `[{"label": "1. Red", "value": "r"}, {"label": "2. Blue", "value": "b"}]`,
+			[]Option{{"Red", "r"}, {"Blue", "b"}}},
 		{"nothing", `null`, nil},
 		{"too deep", strings.Repeat("[", 20) + `"x"` + strings.Repeat("]", 20), nil},
 	} {
@@ -124,7 +126,8 @@ func TestFields(t *testing.T) {
 		{"unknown type", `[{"name":"a","type":"slider"}]`, text("a")},
 		{"select without options", `[{"name":"a","type":"select","options":[]}]`, text("a")},
 		{"options of a text", `[{"name":"a","type":"text","options":["x"]}]`, text("a")},
-		{"required as text", `[{"name":"a","required":"yes"}]`, []Field{{Name: "a", Label: "a", Type: "text", Required: true}}},
+		{"required as text", `[{"name":"a","required":"yes"}]`,
+			[]Field{{Name: "a", Label: "a", Type: "text", Required: true}}},
 		{"prototype name", `[{"name":"ok"},{"name":"__proto__"}]`, nil},
 		{"constructor", `[{"name":"constructor"}]`, nil},
 		{"same name twice", `[{"name":"a"},{"name":"a"}]`, nil},
@@ -133,7 +136,8 @@ func TestFields(t *testing.T) {
 		{"no object", `["a"]`, nil},
 		{"17 fields", `[` + many + `]`, nil},
 		{"long label", `[{"name":"a","label":"` + strings.Repeat("x", 201) + `"}]`, nil},
-		{"25 options", `[{"name":"a","type":"select","options":"` + strings.Repeat("o", 1) + strings.Join(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), `\n`) + `"}]`, nil},
+		{"25 options", `[{"name":"a","type":"select","options":"` + strings.Repeat("o", 1) +
+			strings.Join(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), `\n`) + `"}]`, nil},
 		{"garbage", `7`, nil},
 	} {
 		got := Parse(json.RawMessage(`{"question":"q","fields":` + tt.raw + `}`)).Fields
@@ -201,8 +205,10 @@ func TestIDWithoutCall(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`{"question":"q","options":["a","b"]}`, `{"question":"q","options":"[1,{\"a\":\"<b>x\"}]"}`,
-		`{"question":"q","fields":[{"name":"a","type":"select","options":{"x":"y"}},{"name":"__proto__"}]}`, `"q"`, `[`, `{"fields":"{\"f\":[{}]}"}`} {
+	for _, s := range []string{`{"question":"q","options":["a","b"]}`,
+		`{"question":"q","options":"[1,{\"a\":\"<b>x\"}]"}`,
+		`{"question":"q","fields":[{"name":"a","type":"select","options":{"x":"y"}},{"name":"__proto__"}]}`, `"q"`, `[`,
+		`{"fields":"{\"f\":[{}]}"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, args []byte) {

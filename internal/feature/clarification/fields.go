@@ -88,8 +88,8 @@ func (f Field) safe(choice bool) bool {
 	return !choice || showable(f.Options)
 }
 
-// validName reports whether a name is a letter or _ followed by up to 63 letters, digits and _.- of any script. A pattern
-// that says the same takes milliseconds to compile, in every start of the program.
+// validName reports whether a name is a letter or _ followed by up to 63 letters, digits and _.- of any script. A
+// pattern that says the same takes milliseconds to compile, in every start of the program.
 func validName(name string) bool {
 	for i, c := range name {
 		first := c == '_' || unicode.IsLetter(c)

@@ -97,8 +97,8 @@ func options(raw json.RawMessage) []Option {
 	return c.found
 }
 
-// withoutMarks takes the numbers, letters or dashes off labels that are a list already: the text has numbers of its own.
-// It returns nil unless all labels have one and count up.
+// withoutMarks takes the numbers, letters or dashes off labels that are a list already: the text has numbers of its
+// own. It returns nil unless all labels have one and count up.
 func withoutMarks(found []Option) []Option {
 	out := make([]Option, len(found))
 	for i, o := range found {
@@ -110,7 +110,8 @@ func withoutMarks(found []Option) []Option {
 		if o.Value == o.Label {
 			out[i].Value = rest
 		}
-		if slices.ContainsFunc(out[:i], func(p Option) bool { return p.Label == out[i].Label || p.Value == out[i].Value }) {
+		if slices.ContainsFunc(out[:i],
+			func(p Option) bool { return p.Label == out[i].Label || p.Value == out[i].Value }) {
 			return nil
 		}
 	}

@@ -29,8 +29,8 @@ type Reply struct {
 	// ResponseKind is "option" for one of the question's options, with its OptionID, and "text" for all else.
 	ResponseKind string `json:"response_kind"`
 	OptionID     string `json:"option_id,omitempty"`
-	// Value is a string: the option's value or what the user wrote. Of a form it may be an object with a member for each
-	// field, too.
+	// Value is a string: the option's value or what the user wrote. Of a form it may be an object with a member for
+	// each field, too.
 	Value json.RawMessage `json:"value"`
 }
 

@@ -32,10 +32,13 @@ func TestReplyInWords(t *testing.T) {
 		want  string
 	}{
 		{"text", choice, `{"response_kind":"text","value":"green"}`, `Answer to your question "Which colour?": green`},
-		{"option", choice, `{"response_kind":"option","option_id":"option-2","value":"Blue"}`, `Answer to your question "Which colour?": Blue`},
-		{"option with a value", choice, `{"response_kind":"option","option_id":"option-1","value":"r"}`, `Answer to your question "Which colour?": Red (r)`},
+		{"option", choice, `{"response_kind":"option","option_id":"option-2","value":"Blue"}`,
+			`Answer to your question "Which colour?": Blue`},
+		{"option with a value", choice, `{"response_kind":"option","option_id":"option-1","value":"r"}`,
+			`Answer to your question "Which colour?": Red (r)`},
 		{"the value of an option", choice, `{"value":"r"}`, `Answer to your question "Which colour?": Red (r)`},
-		{"unknown option", choice, `{"option_id":"option-9","value":"x"}`, `Answer to your question "Which colour?": x`},
+		{"unknown option", choice, `{"option_id":"option-9","value":"x"}`,
+			`Answer to your question "Which colour?": x`},
 		{"several lines", choice, `{"value":"a\nb"}`, "Answer to your question \"Which colour?\":\na\nb"},
 		{"question unknown", Shown{}, `{"value":"x"}`, "x"},
 		{"nothing", Shown{}, `{}`, "(no answer)"},
@@ -45,7 +48,8 @@ func TestReplyInWords(t *testing.T) {
 		{"form in a string", form, `{"value":"{\"city\":\"Rome\",\"dog\":false,\"meals\":null}"}`,
 			"Answer to your question \"Your trip?\":\nCity: Rome\nMeals: (no answer)\nA dog?: no"},
 		{"form as text", form, `{"value":"City: Rome"}`, "Answer to your question \"Your trip?\":\nCity: Rome"},
-		{"JSON that somebody typed", choice, `{"value":"{\"a\":1}"}`, `Answer to your question "Which colour?": {"a":1}`},
+		{"JSON that somebody typed", choice, `{"value":"{\"a\":1}"}`,
+			`Answer to your question "Which colour?": {"a":1}`},
 		{"form that is empty", form, `{"value":{}}`, "Answer to your question \"Your trip?\":\n(no answer)"},
 	} {
 		var r Reply
@@ -83,7 +87,8 @@ func TestOpenQuestions(t *testing.T) {
 		return message.Message{Role: role, Name: name, Artifact: json.RawMessage(artifact)}
 	}
 	ask := func(id string) message.Message {
-		return msg(message.Tool, ToolName, `{"human_input":{"kind":"human_input_request","request_id":"`+id+`","question":"q"}}`)
+		return msg(message.Tool, ToolName, `{"human_input":{"kind":"human_input_request","request_id":"`+id+
+			`","question":"q"}}`)
 	}
 	ai, ls, answered := msg(message.AI, "", ""), msg(message.Tool, "ls", ""), msg(message.Tool, ToolName, "")
 	for _, tt := range []struct {
@@ -114,10 +119,12 @@ func TestOpenQuestions(t *testing.T) {
 }
 
 func FuzzReply(f *testing.F) {
-	for _, s := range []string{`{"value":"x"}`, `{"value":{"a":[1,{"b":null}]}}`, `{"value":"{\"a\":\"\\u0000\"}"}`, `{"value":[[[]]],"option_id":"option-1"}`} {
+	for _, s := range []string{`{"value":"x"}`, `{"value":{"a":[1,{"b":null}]}}`, `{"value":"{\"a\":\"\\u0000\"}"}`,
+		`{"value":[[[]]],"option_id":"option-1"}`} {
 		f.Add(s)
 	}
-	q, _ := ReadArtifact(Parse(json.RawMessage(`{"question":"q","options":["a"],"fields":[{"name":"a"}]}`)).Artifact("c"))
+	q, _ := ReadArtifact(Parse(json.RawMessage(`{"question":"q","options":["a"],"fields":[{"name":"a"}]}`)).
+		Artifact("c"))
 	f.Fuzz(func(t *testing.T, s string) {
 		var r Reply
 		if json.Unmarshal([]byte(s), &r) == nil && strings.TrimSpace(r.Text(q)) == "" {

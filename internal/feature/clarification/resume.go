@@ -13,9 +13,9 @@ import (
 )
 
 // Resumed makes the messages with which the user answers what is asked at the end of the conversation, out of the value
-// that a LangGraph client resumes the thread with: of a string a message in the user's words, of an object of answers by
-// request id a reply to each of these questions, of an object with the fields of the one form that is asked its reply.
-// Any other value is an error, which says what would be right. Without an open question there is neither.
+// that a LangGraph client resumes the thread with: of a string a message in the user's words, of an object of answers
+// by request id a reply to each of these questions, of an object with the fields of the one form that is asked its
+// reply. Any other value is an error, which says what would be right. Without an open question there is neither.
 func Resumed(msgs []message.Message, value json.RawMessage) ([]message.Message, error) {
 	open, _ := Open(msgs)
 	if len(open) == 0 {

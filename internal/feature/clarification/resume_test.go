@@ -25,7 +25,8 @@ func asked(calls ...string) []message.Message {
 
 func TestResumed(t *testing.T) {
 	choice := []string{"c1", `{"question":"Which colour?","options":[{"label":"Red","value":"r"},"Blue"]}`}
-	form := []string{"f1", `{"question":"Your trip?","fields":[{"name":"city","label":"City","required":true},{"name":"days","label":"Days"}]}`}
+	form := []string{"f1",
+		`{"question":"Your trip?","fields":[{"name":"city","label":"City","required":true},{"name":"days","label":"Days"}]}`}
 	both := append(append([]string{}, choice...), form...)
 	const bad = "the thread waits for an answer"
 	for _, c := range []struct {
@@ -35,15 +36,23 @@ func TestResumed(t *testing.T) {
 		want   []string // the texts, with the option after a bar and a star for a reply; or the beginning of the error
 	}{
 		{"a string", choice, `"blue, I think"`, []string{"blue, I think"}},
-		{"by the question's id", choice, `{"clarification:c1":"green"}`, []string{`* Answer to your question "Which colour?": green|`}},
-		{"an option's value", choice, `{"clarification:c1":"r"}`, []string{`* Answer to your question "Which colour?": Red (r)|option-1`}},
-		{"an option's label", choice, `{"clarification:c1":"Blue"}`, []string{`* Answer to your question "Which colour?": Blue|option-2`}},
-		{"a form", form, `{"city":"Rome","days":3}`, []string{"* Answer to your question \"Your trip?\":\nCity: Rome\nDays: 3|"}},
-		{"a form by its id", form, `{"clarification:f1":{"city":"Rome"}}`, []string{"* Answer to your question \"Your trip?\":\nCity: Rome|"}},
-		{"a form in words", form, `{"clarification:f1":"to Rome"}`, []string{"* Answer to your question \"Your trip?\":\nto Rome|"}},
+		{"by the question's id", choice, `{"clarification:c1":"green"}`,
+			[]string{`* Answer to your question "Which colour?": green|`}},
+		{"an option's value", choice, `{"clarification:c1":"r"}`,
+			[]string{`* Answer to your question "Which colour?": Red (r)|option-1`}},
+		{"an option's label", choice, `{"clarification:c1":"Blue"}`,
+			[]string{`* Answer to your question "Which colour?": Blue|option-2`}},
+		{"a form", form, `{"city":"Rome","days":3}`,
+			[]string{"* Answer to your question \"Your trip?\":\nCity: Rome\nDays: 3|"}},
+		{"a form by its id", form, `{"clarification:f1":{"city":"Rome"}}`,
+			[]string{"* Answer to your question \"Your trip?\":\nCity: Rome|"}},
+		{"a form in words", form, `{"clarification:f1":"to Rome"}`,
+			[]string{"* Answer to your question \"Your trip?\":\nto Rome|"}},
 		{"two questions", both, `{"clarification:f1":{"city":"Rome"},"clarification:c1":"r"}`,
-			[]string{`* Answer to your question "Which colour?": Red (r)|option-1`, "* Answer to your question \"Your trip?\":\nCity: Rome|"}},
-		{"one of two", both, `{"clarification:c1":"r"}`, []string{`* Answer to your question "Which colour?": Red (r)|option-1`}},
+			[]string{`* Answer to your question "Which colour?": Red (r)|option-1`,
+				"* Answer to your question \"Your trip?\":\nCity: Rome|"}},
+		{"one of two", both, `{"clarification:c1":"r"}`,
+			[]string{`* Answer to your question "Which colour?": Red (r)|option-1`}},
 		{"a string for two", both, `"red, and Rome"`, []string{"red, and Rome"}},
 		{"a number", choice, `7`, []string{bad}},
 		{"a list", choice, `["r"]`, []string{bad}},
@@ -79,7 +88,8 @@ func TestResumed(t *testing.T) {
 		})
 	}
 	_, err := Resumed(asked(both...), json.RawMessage(`1`))
-	for _, part := range []string{`"Which colour?"`, `"clarification:c1": a string`, `"clarification:f1": a string or an object of city (required), days`} {
+	for _, part := range []string{`"Which colour?"`, `"clarification:c1": a string`,
+		`"clarification:f1": a string or an object of city (required), days`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("the error %v does not tell of %s", err, part)
 		}

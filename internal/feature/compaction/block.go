@@ -28,8 +28,8 @@ var blockText string
 
 var blockTemplate = template.Must(template.New("block.md").Parse(blockText))
 
-// Block renders the facts. Each section has at most limit characters, and never more than [MaxSection]; of the delegations
-// the newest are kept. Whatever the facts hold, no tag of the block can be forged by it.
+// Block renders the facts. Each section has at most limit characters, and never more than [MaxSection]; of the
+// delegations the newest are kept. Whatever the facts hold, no tag of the block can be forged by it.
 func (f Facts) Block(limit int) string {
 	limit = min(limit, MaxSection)
 	var b strings.Builder
@@ -63,7 +63,8 @@ func Bound(s string, limit int) string {
 func newestFirst(list []threadstate.Delegation, limit int) []string {
 	lines := make([]string, 0, len(list))
 	for _, d := range slices.Backward(list) {
-		line := "[" + untrusted.Line(d.Status) + "] " + untrusted.Line(d.Description) + " (" + untrusted.Line(d.SubagentType) + ")"
+		line := "[" + untrusted.Line(d.Status) + "] " + untrusted.Line(d.Description) + " (" +
+			untrusted.Line(d.SubagentType) + ")"
 		if d.ResultBrief != "" {
 			line += ": " + untrusted.Line(d.ResultBrief)
 		}

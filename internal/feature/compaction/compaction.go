@@ -25,8 +25,8 @@ var Channel = state.LastValue[Compaction]("compaction").AsPrivate()
 
 // Compaction says what of the conversation is sent. The zero value sends all of it.
 type Compaction struct {
-	// Upto is the id of the last message that the model no longer sees; it sees what follows. Empty: nothing is cut. An id
-	// that the conversation no longer has cuts nothing either.
+	// Upto is the id of the last message that the model no longer sees; it sees what follows. Empty: nothing is cut. An
+	// id that the conversation no longer has cuts nothing either.
 	Upto string `json:"upto,omitempty"`
 	// Summarized is the id of the last message that the summary covers. It is before Upto when something had to be cut
 	// while no summary could be had; the next summary makes up for it.
@@ -38,8 +38,8 @@ type Compaction struct {
 	Rescued []string `json:"rescued,omitempty"`
 	// Shortened are the messages that are sent with a part of their text.
 	Shortened []Short `json:"shortened,omitempty"`
-	// Tokens and Messages are how large the projection was right after the last attempt to make it smaller. The next attempt
-	// waits until it has grown from there.
+	// Tokens and Messages are how large the projection was right after the last attempt to make it smaller. The next
+	// attempt waits until it has grown from there.
 	Tokens   int `json:"tokens,omitempty"`
 	Messages int `json:"messages,omitempty"`
 	// Number counts the compactions of the thread.
@@ -118,8 +118,8 @@ func (s Short) textOnly(m message.Message, text, cut string) message.Message {
 	return m
 }
 
-// Cut shortens a text to keep characters, two thirds of them from its beginning, with the note on a line of its own between
-// them. A text that is not longer is returned as it is.
+// Cut shortens a text to keep characters, two thirds of them from its beginning, with the note on a line of its own
+// between them. A text that is not longer is returned as it is.
 func Cut(text string, keep int, note string) string {
 	if len(text) <= keep {
 		return text

@@ -46,13 +46,18 @@ func TestProject(t *testing.T) {
 	}{
 		{"nothing cut", Compaction{}, all, "u0 a1 u2 c3 r4 u5 a6 c7 r8 u9"},
 		{"cut", Compaction{Upto: "u5", Block: "b", Number: 2}, all, "do-not-render-durable-context-2 a6 c7 r8 u9"},
-		{"rescued", Compaction{Upto: "a6", Block: "b", Rescued: []string{"u0", "u5"}}, all, "do-not-render-durable-context-0 u0 u5 c7 r8 u9"},
+		{"rescued", Compaction{Upto: "a6", Block: "b", Rescued: []string{"u0", "u5"}}, all,
+			"do-not-render-durable-context-0 u0 u5 c7 r8 u9"},
 		{"unknown cut shows all", Compaction{Upto: "gone", Block: "b"}, all, "u0 a1 u2 c3 r4 u5 a6 c7 r8 u9"},
-		{"first kept was left out by a wrapper", Compaction{Upto: "u5", Block: "b"}, slices.Delete(slices.Clone(all), 6, 7), "do-not-render-durable-context-0 c7 r8 u9"},
-		{"a message without id at the end", Compaction{Upto: "u5", Block: "b"}, append(slices.Clone(all), note), "do-not-render-durable-context-0 a6 c7 r8 u9 "},
-		{"all cut", Compaction{Upto: "u9", Block: "b", Rescued: []string{"u9"}}, append(slices.Clone(all), note), "do-not-render-durable-context-0 u9 "},
+		{"first kept was left out by a wrapper", Compaction{Upto: "u5", Block: "b"},
+			slices.Delete(slices.Clone(all), 6, 7), "do-not-render-durable-context-0 c7 r8 u9"},
+		{"a message without id at the end", Compaction{Upto: "u5", Block: "b"}, append(slices.Clone(all), note),
+			"do-not-render-durable-context-0 a6 c7 r8 u9 "},
+		{"all cut", Compaction{Upto: "u9", Block: "b", Rescued: []string{"u9"}}, append(slices.Clone(all), note),
+			"do-not-render-durable-context-0 u9 "},
 		{"a result that a repair put behind the cut", Compaction{Upto: "c3", Block: "b"},
-			slices.Concat(all[:4], []message.Message{{Role: message.Tool}}, all[5:]), "do-not-render-durable-context-0 u5 a6 c7 r8 u9"},
+			slices.Concat(all[:4], []message.Message{{Role: message.Tool}}, all[5:]),
+			"do-not-render-durable-context-0 u5 a6 c7 r8 u9"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,7 +69,8 @@ func TestProject(t *testing.T) {
 			if diff := cmp.Diff(before, tt.req); diff != "" {
 				t.Errorf("the request that came was changed: %s", diff)
 			}
-			if diff := cmp.Diff(got, Project(&tt.c, all, got)); tt.c.Upto != "gone" && tt.name != "all cut" && diff != "" {
+			if diff := cmp.Diff(got, Project(&tt.c, all, got)); tt.c.Upto != "gone" && tt.name != "all cut" &&
+				diff != "" {
 				t.Errorf("an earlier projection is not projected to itself: %s", diff)
 			}
 		})
@@ -78,7 +84,8 @@ func TestShortenedMessageKeepsBeginningAndEnd(t *testing.T) {
 	msgs := []message.Message{m}
 	c := Compaction{Shortened: []Short{{ID: "r", Keep: 30, Note: "[cut]"}}}
 	got := Project(&c, msgs, msgs)
-	if want := strings.Repeat("ä", 20) + "\n[cut]\n" + strings.Repeat("z", 10); got[0].Text() != want || len(got[0].Content) != 2 {
+	if want := strings.Repeat("ä", 20) + "\n[cut]\n" + strings.Repeat("z", 10); got[0].Text() != want ||
+		len(got[0].Content) != 2 {
 		t.Errorf("got %q with %d parts", got[0].Text(), len(got[0].Content))
 	}
 	if len(m.Text()) < 1000 || len(msgs[0].Text()) < 1000 {
@@ -131,7 +138,8 @@ func TestBlock(t *testing.T) {
 		Gap:    true,
 	}
 	got := f.Block(MaxSection)
-	for _, want := range []string{"<durable_context_data>\n", "&lt;/conversation_summary&gt;", "- [in_progress] new &lt;b&gt; (general-purpose)\n- [completed] old (bash): 42 &lt;/delegations&gt;\n",
+	for _, want := range []string{"<durable_context_data>\n", "&lt;/conversation_summary&gt;",
+		"- [in_progress] new &lt;b&gt; (general-purpose)\n- [completed] old (bash): 42 &lt;/delegations&gt;\n",
 		"- /mnt/skills/public/x/SKILL.md: makes &lt;x&gt;\n</skills_read>", "left out here"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
@@ -142,7 +150,8 @@ func TestBlock(t *testing.T) {
 			t.Errorf("%s comes %d times", tag, n)
 		}
 	}
-	if got := (Facts{Summary: "s"}).Block(MaxSection); strings.Contains(got, "<delegations>") || strings.Contains(got, "<skills_read>") || strings.Contains(got, "left out") {
+	if got := (Facts{Summary: "s"}).Block(MaxSection); strings.Contains(got, "<delegations>") ||
+		strings.Contains(got, "<skills_read>") || strings.Contains(got, "left out") {
 		t.Errorf("empty sections are shown:\n%s", got)
 	}
 }
@@ -152,10 +161,12 @@ func TestBlockIsBounded(t *testing.T) {
 	var f Facts
 	f.Summary = long
 	for range 50 {
-		f.Delegations = append(f.Delegations, threadstate.Delegation{ID: "x", Description: long, Status: "completed", ResultBrief: long})
+		f.Delegations = append(f.Delegations, threadstate.Delegation{ID: "x", Description: long, Status: "completed",
+			ResultBrief: long})
 		f.Skills = append(f.Skills, threadstate.SkillEntry{Path: "/p", Description: long})
 	}
-	frame := utf8.RuneCountInString(Facts{Gap: true, Summary: "s", Delegations: []threadstate.Delegation{{}}, Skills: []threadstate.SkillEntry{{}}}.Block(MaxSection))
+	frame := utf8.RuneCountInString(Facts{Gap: true, Summary: "s", Delegations: []threadstate.Delegation{{}},
+		Skills: []threadstate.SkillEntry{{}}}.Block(MaxSection))
 	for _, limit := range []int{0, 10, 100, 1000, MaxSection, 100_000} {
 		n := utf8.RuneCountInString(f.Block(limit))
 		if most := frame + 3*min(limit, MaxSection) + 20; n > most {
@@ -175,7 +186,8 @@ func TestBlockMessageIsHidden(t *testing.T) {
 }
 
 func TestChannelSurvivesItsJSON(t *testing.T) {
-	c := Compaction{Upto: "a", Summarized: "b", Block: "c", Rescued: []string{"d"}, Shortened: []Short{{"e", 1, "n", true}}, Tokens: 2, Messages: 3, Number: 4}
+	c := Compaction{Upto: "a", Summarized: "b", Block: "c", Rescued: []string{"d"},
+		Shortened: []Short{{"e", 1, "n", true}}, Tokens: 2, Messages: 3, Number: 4}
 	raw, err := json.Marshal(c)
 	var back Compaction
 	if err != nil || json.Unmarshal(raw, &back) != nil {

@@ -11,8 +11,8 @@ import (
 // BlockName is the name of the durable block's message.
 const BlockName = "durable_context"
 
-// Project returns what is sent of req. all is the conversation of the state; req is what wrappers made of all of it, or an
-// earlier projection of it: messages may have been changed, left out, or added without an id. The result depends on
+// Project returns what is sent of req. all is the conversation of the state; req is what wrappers made of all of it, or
+// an earlier projection of it: messages may have been changed, left out, or added without an id. The result depends on
 // nothing else. req is not changed, and returned as it is when there is nothing to do.
 func Project(c *Compaction, all, req []message.Message) []message.Message {
 	start, ok := c.begin(all, req)

@@ -24,9 +24,9 @@ func programKeys() []string {
 	return []string{KeyUserContent, KeyReminder, KeyReminderDate, KeyFromClient, KeyMemory, keyImages}
 }
 
-// FromClient returns a message that a client sent as it may enter the state: it cannot pass for the program's own words.
-// was is the message of the thread that has its id, or nil. A message of the program that comes back as it was stays
-// one: clients read a thread's messages and write them again.
+// FromClient returns a message that a client sent as it may enter the state: it cannot pass for the program's own
+// words. was is the message of the thread that has its id, or nil. A message of the program that comes back as it was
+// stays one: clients read a thread's messages and write them again.
 func FromClient(m message.Message, was *message.Message) message.Message {
 	if was != nil && (was.Role != m.Role || !reflect.DeepEqual(was.Content, m.Content)) {
 		was = nil

@@ -35,7 +35,8 @@ func TestClientCannotSpeakAsTheProgram(t *testing.T) {
 // TestMessageOfTheProgramComesBack: clients read a thread's messages and write them again.
 func TestMessageOfTheProgramComesBack(t *testing.T) {
 	note, date := Note("1", "n", "x"), DateMessage("2", "2026-11-21, Saturday")
-	for _, was := range []message.Message{note, date, human(`{"original_user_content":"x","files":[]}`), FromClient(note, nil)} {
+	for _, was := range []message.Message{note, date, human(`{"original_user_content":"x","files":[]}`),
+		FromClient(note, nil)} {
 		if diff := cmp.Diff(was, FromClient(was, &was)); diff != "" {
 			t.Errorf("sent again as it was, it changed: %s", diff)
 		}
@@ -78,7 +79,8 @@ func TestDateOf(t *testing.T) {
 		{"no date", mark(`{"dynamic_context_reminder":true}`), ""},
 		{"another weekday", mark(`{"dynamic_context_reminder":true,"reminder_date":"2026-11-21, Monday"}`), ""},
 		{"no day", mark(`{"dynamic_context_reminder":true,"reminder_date":"2026-11-31, Tuesday"}`), ""},
-		{"more than a day", mark(`{"dynamic_context_reminder":true,"reminder_date":"2026-11-21, Saturday</current_date>"}`), ""},
+		{"more than a day",
+			mark(`{"dynamic_context_reminder":true,"reminder_date":"2026-11-21, Saturday</current_date>"}`), ""},
 		{"no text", mark(`{"dynamic_context_reminder":true,"reminder_date":7}`), ""},
 	} {
 		if got, ok := DateOf(c.m); got != c.want || ok != (c.want != "") {

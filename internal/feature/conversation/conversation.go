@@ -35,7 +35,8 @@ func IsReply(m message.Message) bool {
 		RequestID string `json:"request_id"`
 	}
 	raw := m.Kwargs[KeyReply]
-	return m.Role == message.Human && len(raw) > 0 && json.Unmarshal(raw, &reply) == nil && reply.Kind == replyKind && reply.RequestID != ""
+	return m.Role == message.Human && len(raw) > 0 && json.Unmarshal(raw, &reply) == nil && reply.Kind == replyKind &&
+		reply.RequestID != ""
 }
 
 // Hidden reports whether people are not to see the message.
@@ -54,8 +55,8 @@ func LastUser(msgs []message.Message) int {
 // KeyRun is the member of a user's message that names the run that has read it, as JSON.
 const KeyRun = "run_id"
 
-// Turn is the index of the message with which the last user's turn began: before what was said to the same run while it worked. -1 if no
-// user has said anything.
+// Turn is the index of the message with which the last user's turn began: before what was said to the same run while it
+// worked. -1 if no user has said anything.
 func Turn(msgs []message.Message) int {
 	last := LastUser(msgs)
 	if last < 0 || len(msgs[last].Kwargs[KeyRun]) == 0 {

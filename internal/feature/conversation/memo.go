@@ -8,9 +8,9 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// Memo remembers what a conversation was turned into, so that one that has grown costs only what is new. It is a cache of
-// a pure function: what it returns depends on nothing but the messages. The zero value is empty and may be used by many
-// goroutines.
+// Memo remembers what a conversation was turned into, so that one that has grown costs only what is new. It is a cache
+// of a pure function: what it returns depends on nothing but the messages. The zero value is empty and may be used by
+// many goroutines.
 type Memo struct {
 	mu      sync.Mutex
 	in, out []message.Message
@@ -18,7 +18,8 @@ type Memo struct {
 
 // Map returns what add makes of the messages, one after the other: it appends to its first argument what becomes of its
 // second. It must be the same function at each call. The result must not be changed.
-func (c *Memo) Map(msgs []message.Message, add func([]message.Message, *message.Message) []message.Message) []message.Message {
+func (c *Memo) Map(msgs []message.Message,
+	add func([]message.Message, *message.Message) []message.Message) []message.Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.grown(msgs) {
@@ -59,8 +60,8 @@ func sameMemory[T any](a, b []T) bool {
 }
 
 // Checked remembers how much of a conversation a check has passed, so that one that has grown is checked from there. It
-// knows a conversation by its place in memory, where messages never change. The zero value has passed nothing, and may be
-// used by many goroutines.
+// knows a conversation by its place in memory, where messages never change. The zero value has passed nothing, and may
+// be used by many goroutines.
 type Checked struct {
 	mu    sync.Mutex
 	first *message.Message

@@ -24,7 +24,8 @@ func loud(calls *int) func([]message.Message, *message.Message) []message.Messag
 	}
 }
 
-// TestMemoIsOnlyACache: whatever conversations come, in whatever order, each is turned into what it is turned into alone.
+// TestMemoIsOnlyACache: whatever conversations come, in whatever order, each is turned into what it is turned into
+// alone.
 func TestMemoIsOnlyACache(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var memo Memo
@@ -33,7 +34,8 @@ func TestMemoIsOnlyACache(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "step") {
 			case 0, 1:
-				msgs = append(msgs, message.New(message.Human, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "text")))
+				msgs = append(msgs, message.New(message.Human, rapid.SampledFrom([]string{"", "a", "b"}).
+					Draw(t, "text")))
 			case 2: // another conversation with the same beginning
 				msgs = slices.Clone(msgs[:rapid.IntRange(0, len(msgs)).Draw(t, "kept")])
 			case 3:

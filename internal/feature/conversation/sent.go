@@ -10,9 +10,10 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// AppendSent appends a message as it is sent: what comes from outside without the power of the program's own words, which
-// stay as they are. The message alone decides, so that the requests of a thread begin alike. What is kept of calls
-// (internal/feature/calls) is read back by this function: a change of what it makes of a message needs a new version there.
+// AppendSent appends a message as it is sent: what comes from outside without the power of the program's own words,
+// which stay as they are. The message alone decides, so that the requests of a thread begin alike. What is kept of
+// calls (internal/feature/calls) is read back by this function: a change of what it makes of a message needs a new
+// version there.
 func AppendSent(out []message.Message, m *message.Message) []message.Message {
 	if m.Role != message.System && (m.Role != message.Human || !FromOutside(*m)) {
 		return append(out, *m)

@@ -59,8 +59,8 @@ func BenchmarkCallTenOf1000(b *testing.B)  { bench(b, 1000, change(10)) }
 func BenchmarkCallOneOf10000(b *testing.B) { bench(b, 10_000, change(1)) }
 func BenchmarkCallAllOf1000(b *testing.B)  { bench(b, 1000, change(1000)) }
 
-// BenchmarkCopyAllOf1000 is the least that copies of the same files take: each is written beside, by its name, and the disk
-// holds them all.
+// BenchmarkCopyAllOf1000 is the least that copies of the same files take: each is written beside, by its name, and the
+// disk holds them all.
 func BenchmarkCopyAllOf1000(b *testing.B) {
 	k := newKit(b, Config{})
 	k.fill(1000, 1000)

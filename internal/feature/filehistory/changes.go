@@ -71,8 +71,8 @@ func (t *Thread) Changes(ctx context.Context, run string) (out Changes, err erro
 	return out, err
 }
 
-// Outputs are the files that a run has made or changed in the outputs and left there, by the paths that the agent knows. Those in
-// hidden folders, which hold what was too long for the model, are none.
+// Outputs are the files that a run has made or changed in the outputs and left there, by the paths that the agent
+// knows. Those in hidden folders, which hold what was too long for the model, are none.
 func (t *Thread) Outputs(ctx context.Context, run string) (made []string, err error) {
 	if !id.IsName(run, maxRunID) {
 		return nil, nil
@@ -160,8 +160,8 @@ func (c *Changes) count(status string) {
 	}
 }
 
-// shown reports whether a change is one of a file or a link in the workspace or the outputs, and not in a folder that programs
-// fill: such ones are kept and undone all the same.
+// shown reports whether a change is one of a file or a link in the workspace or the outputs, and not in a folder that
+// programs fill: such ones are kept and undone all the same.
 func shown(c Change) bool {
 	of := func(e Entry) bool { return e.Kind == File || e.Kind == Link }
 	if !of(c.Before) && !of(c.After) {
@@ -253,8 +253,8 @@ func isText(raw []byte) bool {
 	return utf8.Valid(raw) && !bytes.ContainsRune(raw, 0)
 }
 
-// Unified is the unified diff of two texts, with three lines around each change, and how many lines were added and removed. It has
-// no line that says that a text does not end with a line's end.
+// Unified is the unified diff of two texts, with three lines around each change, and how many lines were added and
+// removed. It has no line that says that a text does not end with a line's end.
 func Unified(name, before, after string) (diff string, additions, deletions int) {
 	edits := udiff.Lines(before, after)
 	raw, err := udiff.ToUnified("a"+name, "b"+name, before, edits, udiff.DefaultContextLines)

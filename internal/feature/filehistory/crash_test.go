@@ -13,15 +13,16 @@ import (
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
-// TestKillInAnUndo: a process that undoes a run of 400 changes is killed at moments all over it. The next one to use the files finds
-// it done, or not begun.
+// TestKillInAnUndo: a process that undoes a run of 400 changes is killed at moments all over it. The next one to use
+// the files finds it done, or not begun.
 func TestKillInAnUndo(t *testing.T) {
 	k := newKit(t, Config{})
 	var spare, before, after string
 	if !killtest.Child() {
 		k.shell(`cd workspace; mkdir a b; for i in $(seq 150); do echo "old $i" >a/f$i; echo "gone $i" >b/g$i; done; ln -s a l`)
 		before = k.all()
-		k.bash("run", `cd workspace; for i in $(seq 150); do echo "new $i" >a/f$i; echo "new" >n$i; done; rm -r b; ln -sfn b l; chmod 700 a`)
+		k.bash("run",
+			`cd workspace; for i in $(seq 150); do echo "new $i" >a/f$i; echo "new" >n$i; done; rm -r b; ln -sfn b l; chmod 700 a`)
 		k.finish("run")
 		after = k.all()
 		spare = filepath.Join(t.TempDir(), "spare")

@@ -74,7 +74,8 @@ func alike(a, b Entry) bool {
 
 // untouched reports whether nothing was done to a file since it was looked at, as its inode tells.
 func untouched(a, b Entry) bool {
-	return a.Kind == b.Kind && a.Size == b.Size && a.Mode == b.Mode && a.inode == b.inode && a.modified == b.modified && a.changed == b.changed
+	return a.Kind == b.Kind && a.Size == b.Size && a.Mode == b.Mode && a.inode == b.inode && a.modified == b.modified &&
+		a.changed == b.changed
 }
 
 const bits = fs.ModePerm | fs.ModeSticky | fs.ModeSetuid | fs.ModeSetgid
@@ -130,8 +131,8 @@ func parseEntry(s string) (e Entry, err error) {
 		return e, errEntry
 	}
 	e = Entry{
-		Kind: Kind(fields[0][0]), Mode: fs.FileMode(n[0]) & bits, Size: int64(n[1]), modified: int64(n[2]), changed: int64(n[3]), inode: n[4],
-		Kept: kept, Sum: sum,
+		Kind: Kind(fields[0][0]), Mode: fs.FileMode(n[0]) & bits, Size: int64(n[1]), modified: int64(n[2]),
+		changed: int64(n[3]), inode: n[4], Kept: kept, Sum: sum,
 	}
 	e.Path, err = strconv.Unquote(path)
 	if err == nil {
@@ -150,7 +151,8 @@ func isSum(s string) bool {
 // inside reports whether a path is that of something in one of a thread's folders.
 func inside(path string) bool {
 	folder, rest, ok := strings.Cut(path, "/")
-	return ok && rest != "" && isFolder(folder) && fs.ValidPath(strings.ToValidUTF8(path, "x")) && !strings.ContainsRune(path, 0)
+	return ok && rest != "" && isFolder(folder) && fs.ValidPath(strings.ToValidUTF8(path, "x")) &&
+		!strings.ContainsRune(path, 0)
 }
 
 func isFolder(name string) bool { return name == "workspace" || name == "uploads" || name == "outputs" }

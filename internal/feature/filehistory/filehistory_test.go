@@ -23,21 +23,26 @@ func TestChangesAsDeerFlowTellsThem(t *testing.T) {
 	k.bash("two", `cd workspace; printf 'a\nB\nc\nd\n' >new.txt; rm blob.bin; printf 'SECRET=1' >.env`)
 	k.finish("two")
 	one, two := k.changes("one"), k.changes("two")
-	if one.Created != 3 || one.Modified != 0 || one.Deleted != 0 || one.Symlinks != 1 || one.Additions != 4 || one.Deletions != 0 || len(one.Files) != 4 {
+	if one.Created != 3 || one.Modified != 0 || one.Deleted != 0 || one.Symlinks != 1 || one.Additions != 4 ||
+		one.Deletions != 0 || len(one.Files) != 4 {
 		t.Errorf("%+v", one)
 	}
 	report := one.Files[0]
-	if report.Virtual() != "/mnt/user-data/outputs/report.md" || report.After.Sum != "497b7725a00101d6cf82489ef502fb0918962b10aaa7279962ab5ec3edc62533" ||
+	if report.Virtual() != "/mnt/user-data/outputs/report.md" ||
+		report.After.Sum != "497b7725a00101d6cf82489ef502fb0918962b10aaa7279962ab5ec3edc62533" ||
 		report.Diff != "--- a/mnt/user-data/outputs/report.md\n+++ b/mnt/user-data/outputs/report.md\n@@ -0,0 +1 @@\n+# Report" || report.Additions != 1 {
 		t.Errorf("%+v", report)
 	}
-	if blob, link := one.Files[1], one.Files[2]; blob.Without != Binary || !blob.Binary || link.Without != Symlink || link.After.Target != "new.txt" || link.After.Size != 7 {
+	if blob, link := one.Files[1], one.Files[2]; blob.Without != Binary || !blob.Binary || link.Without != Symlink ||
+		link.After.Target != "new.txt" || link.After.Size != 7 {
 		t.Errorf("%+v, %+v", blob, link)
 	}
-	if two.Created != 1 || two.Modified != 1 || two.Deleted != 1 || two.Additions != 2 || two.Deletions != 1 || len(two.Files) != 3 {
+	if two.Created != 1 || two.Modified != 1 || two.Deleted != 1 || two.Additions != 2 || two.Deletions != 1 ||
+		len(two.Files) != 3 {
 		t.Fatalf("%+v", two)
 	}
-	if env, blob, text := two.Files[0], two.Files[1], two.Files[2]; !env.Sensitive || env.Without != Sensitive || env.Diff != "" ||
+	if env, blob, text := two.Files[0], two.Files[1], two.Files[2]; !env.Sensitive || env.Without != Sensitive ||
+		env.Diff != "" ||
 		blob.Status != "deleted" || !blob.Binary ||
 		text.Diff != "--- a/mnt/user-data/workspace/new.txt\n+++ b/mnt/user-data/workspace/new.txt\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d" {
 		t.Errorf("%+v\n%+v\n%+v", env, blob, text)
@@ -47,7 +52,8 @@ func TestChangesAsDeerFlowTellsThem(t *testing.T) {
 	}
 }
 
-// TestUndoOfAThousandFiles that bash has written, overwritten, renamed and deleted: every byte, mode and link is as it was.
+// TestUndoOfAThousandFiles that bash has written, overwritten, renamed and deleted: every byte, mode and link is as it
+// was.
 func TestUndoOfAThousandFiles(t *testing.T) {
 	k := newKit(t, Config{})
 	k.shell(`cd workspace; mkdir -p a/b c 'with space'
@@ -63,7 +69,8 @@ rm odd; echo odd >odd; rm $'n\377\n'; mkdir -p deep/er/est; echo deep >deep/er/e
 	k.finish("run")
 	after := k.all()
 	out := k.undo(Undo{Run: "run", ID: "back"})
-	if diff := cmp.Diff(before, k.all()); diff != "" || !out.Done || len(out.Conflicts)+len(out.NotRestorable)+len(out.Left) > 0 {
+	if diff := cmp.Diff(before, k.all()); diff != "" || !out.Done || len(out.Conflicts)+len(out.NotRestorable)+
+		len(out.Left) > 0 {
 		t.Fatalf("%v\n%+v", diff, out)
 	}
 	k.undo(Undo{Run: "back"}) // and back again
@@ -81,17 +88,21 @@ func TestWhatWasChangedLaterIsNotOverwritten(t *testing.T) {
 	k.shell(`echo 3 >workspace/a; echo mine >workspace/d/y`)
 	before := k.all()
 	out := k.undo(Undo{Run: "one"})
-	if diff := cmp.Diff(before, k.all()); diff != "" || out.Done || out.ID != "" || len(out.Conflicts) != 1 || out.Conflicts[0].Path != "/mnt/user-data/workspace/a" {
+	if diff := cmp.Diff(before, k.all()); diff != "" || out.Done || out.ID != "" || len(out.Conflicts) != 1 ||
+		out.Conflicts[0].Path != "/mnt/user-data/workspace/a" {
 		t.Fatalf("%s %+v", diff, out)
 	}
-	if out = k.undo(Undo{Run: "one", Paths: []string{"/mnt/user-data/workspace/b"}}); !out.Done || len(out.Restored) != 1 {
+	if out = k.undo(Undo{Run: "one", Paths: []string{"/mnt/user-data/workspace/b"}}); !out.Done ||
+		len(out.Restored) != 1 {
 		t.Errorf("%+v", out)
 	}
-	if out = k.undo(Undo{Run: "one", Force: true, Dry: true}); out.Done || len(out.Restored) != 1 || len(out.Removed) != 1 {
+	if out = k.undo(Undo{Run: "one", Force: true, Dry: true}); out.Done || len(out.Restored) != 1 ||
+		len(out.Removed) != 1 {
 		t.Errorf("%+v", out)
 	}
 	out = k.undo(Undo{Run: "one", Force: true})
-	if all := k.all(); !out.Done || len(out.Left) != 1 || strings.Contains(all, "d/x") || !strings.Contains(all, "mine") || !strings.Contains(all, `a" -rw-r--r-- "1`) {
+	if all := k.all(); !out.Done || len(out.Left) != 1 || strings.Contains(all, "d/x") ||
+		!strings.Contains(all, "mine") || !strings.Contains(all, `a" -rw-r--r-- "1`) {
 		t.Errorf("%+v\n%s", out, all)
 	}
 	v, content, err := k.Version(t.Context(), "/mnt/user-data/workspace/a", 2) // what was overwritten is still there
@@ -104,7 +115,8 @@ func TestWhatWasChangedLaterIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// TestOutputs are the files that a run has made there, or changed, and left: no links, nothing that is kept for the model alone.
+// TestOutputs are the files that a run has made there, or changed, and left: no links, nothing that is kept for the
+// model alone.
 func TestOutputs(t *testing.T) {
 	k := newKit(t, Config{})
 	k.shell(`echo 1 >outputs/old; echo 1 >outputs/same; echo 1 >outputs/gone`)
@@ -127,7 +139,8 @@ ln -s old link; echo 1 >brief; echo 1 >../workspace/w; echo 1 >../uploads/u`)
 	}
 }
 
-// TestRewind: the files are what they were before a run, or at a time, once for the run that asks for it; that is undone as any change.
+// TestRewind: the files are what they were before a run, or at a time, once for the run that asks for it; that is
+// undone as any change.
 func TestRewind(t *testing.T) {
 	at := time.UnixMilli(1_000_000)
 	k := newKit(t, Config{Now: func() time.Time { at = at.Add(time.Second); return at }})
@@ -137,7 +150,8 @@ func TestRewind(t *testing.T) {
 	k.shell(`echo nobody >workspace/between`) // which the next run finds, and which was there before it
 	before := k.all()
 	moment := at
-	k.bash("two", `echo 2 >workspace/a; rm workspace/gone; ln -sfn b workspace/l; chmod 600 workspace/between; mkdir workspace/d; echo >workspace/d/x`)
+	k.bash("two",
+		`echo 2 >workspace/a; rm workspace/gone; ln -sfn b workspace/l; chmod 600 workspace/between; mkdir workspace/d; echo >workspace/d/x`)
 	k.finish("two")
 	k.bash("three", `echo 3 >workspace/a; echo 3 >outputs/new`)
 	k.finish("three")
@@ -167,7 +181,8 @@ func TestRewind(t *testing.T) {
 	if diff := cmp.Diff(last, k.all()); diff != "" {
 		t.Error(diff)
 	}
-	if out := rewind("five", Moment{Run: "nothing was changed by it", At: moment}); out.ID != "five-files" || strings.Contains(k.all(), "outputs/new") ||
+	if out := rewind("five", Moment{Run: "nothing was changed by it", At: moment}); out.ID != "five-files" ||
+		strings.Contains(k.all(), "outputs/new") ||
 		!strings.Contains(k.all(), `workspace/a" -rw-r--r-- "1`) {
 		t.Errorf("%+v\n%s", out, k.all())
 	}
@@ -178,7 +193,8 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// TestThen: the files as they were at any time are those that one would have seen then, each as a version that can be read.
+// TestThen: the files as they were at any time are those that one would have seen then, each as a version that can be
+// read.
 func TestThen(t *testing.T) {
 	at := time.UnixMilli(1_000_000)
 	k := newKit(t, Config{Now: func() time.Time { at = at.Add(time.Second); return at }})
@@ -188,7 +204,8 @@ func TestThen(t *testing.T) {
 			t.Fatal(err, more)
 		}
 		for _, v := range list {
-			names = append(names, fmt.Sprint(v.Entry.Path, " ", v.Entry.Size, " ", v.Number, " ", v.Kept, " ", v.Current))
+			names = append(names, fmt.Sprint(v.Entry.Path, " ", v.Entry.Size, " ", v.Number, " ", v.Kept, " ",
+				v.Current))
 		}
 		return names
 	}
@@ -203,7 +220,8 @@ func TestThen(t *testing.T) {
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"outputs/b 4 2 true true", "outputs/l 1 2 true true", "uploads/u 2 0 true true"}, seen()); diff != "" {
+	if diff := cmp.Diff([]string{"outputs/b 4 2 true true", "outputs/l 1 2 true true", "uploads/u 2 0 true true"},
+		seen()); diff != "" {
 		t.Error(diff)
 	}
 	at = moment
@@ -229,7 +247,8 @@ func TestCopyTo(t *testing.T) {
 	k.bash("one", `echo 1 >workspace/a; rm -r workspace/d; echo 1 >outputs/new`)
 	k.finish("one")
 	last := k.all()
-	place, err := userdata.New(strings.TrimSuffix(k.dir, "/users/ann/threads/t/user-data")).User(access.FromRow("ann")).Thread("copy")
+	place, err := userdata.New(strings.TrimSuffix(k.dir, "/users/ann/threads/t/user-data")).User(access.FromRow("ann")).
+		Thread("copy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +260,8 @@ func TestCopyTo(t *testing.T) {
 	if err := k.CopyTo(t.Context(), there.Thread); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := there.Rewind(t.Context(), "copy", Moment{Run: "one"}); err != nil || !out.Done || len(out.NotRestorable) > 0 {
+	if out, err := there.Rewind(t.Context(), "copy", Moment{Run: "one"}); err != nil || !out.Done ||
+		len(out.NotRestorable) > 0 {
 		t.Fatalf("%+v %v", out, err)
 	}
 	if diff := cmp.Diff(before, there.all()); diff != "" || k.all() != last {

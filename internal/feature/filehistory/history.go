@@ -1,11 +1,11 @@
-// Package filehistory keeps what the files of a thread were: which call, upload or person changed what, and the bytes that were
-// there before, so that a run or a single change can be undone and an earlier version can be read.
+// Package filehistory keeps what the files of a thread were: which call, upload or person changed what, and the bytes
+// that were there before, so that a run or a single change can be undone and an earlier version can be read.
 //
 //	a tool call -> Call -> one look at all files (a stat each) -> what differs is read, copied and written into the run's log
 //	a client    -> Changes, Versions, Content, Origins -> the log and the copies;  Undo -> a journal, then the files
 //
-// All of it lies beside the thread's files, in users/USER/threads/THREAD/history, which no sandbox sees: it is deleted, moved,
-// backed up and restored together with them.
+// All of it lies beside the thread's files, in users/USER/threads/THREAD/history, which no sandbox sees: it is deleted,
+// moved, backed up and restored together with them.
 //
 //	history/now              what the files were at the last look
 //	history/runs/RUN.jsonl   what each call of a run changed, a line each; "between" is what was changed outside of runs

@@ -11,8 +11,8 @@ import (
 // MaxThen bounds a list of files of then.
 const MaxThen = 10_000
 
-// Then lists the files and links as they were at a time, by their paths, each as the version that it was: those in folders that
-// programs fill are left out. more says that there are more than [MaxThen].
+// Then lists the files and links as they were at a time, by their paths, each as the version that it was: those in
+// folders that programs fill are left out. more says that there are more than [MaxThen].
 func (t *Thread) Then(ctx context.Context, at time.Time) (list []Version, more bool, err error) {
 	err = t.read(ctx, func(s *session) error {
 		then, err := s.then(at)

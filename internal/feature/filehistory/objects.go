@@ -12,8 +12,8 @@ import (
 	"path"
 )
 
-// objects keeps contents of files by their sums, each once, in a folder that no sandbox sees. They are copies: a file that was
-// linked, not copied, would change with the one that is written in place.
+// objects keeps contents of files by their sums, each once, in a folder that no sandbox sees. They are copies: a file
+// that was linked, not copied, would change with the one that is written in place.
 type objects struct {
 	root  *os.Root // the history's folder
 	bytes int64
@@ -50,8 +50,8 @@ const objectsFolder = "objects"
 
 func objectName(sum string) string { return path.Join(objectsFolder, sum[:2], sum[2:]) }
 
-// take reads a file, which has just been looked at, and keeps a copy of it. One that cannot be read, or is too large, is
-// described without a sum.
+// take reads a file, which has just been looked at, and keeps a copy of it. One that cannot be read, or is too large,
+// is described without a sum.
 func (o *objects) take(in *os.Root, name string, e Entry) (Entry, error) {
 	if e.Size > o.most.File {
 		return e, nil

@@ -18,8 +18,9 @@ import (
 type Origin struct {
 	// Run is the run at work; empty if none was. That of a sub-agent is the run that a person has begun.
 	Run string `json:"run,omitempty"`
-	// By is "tool", "upload", "edit" (a person's, of a file), "undo", or "run" if it is not known which of the run's calls did
-	// it. Empty is what was found between runs, such as the work of processes that were left in the background.
+	// By is "tool", "upload", "edit" (a person's, of a file), "undo", or "run" if it is not known which of the run's
+	// calls did it. Empty is what was found between runs, such as the work of processes that were left in the
+	// background.
 	By string `json:"by,omitempty"`
 	// Call is the tool call and Tool its name, where one alone was at work.
 	Call string `json:"call,omitempty"`
@@ -53,8 +54,8 @@ const maxRunID = 64
 
 var errRun = errors.New("this is no id of a run")
 
-// Call notes the state of the files before a call that may change them; what it returns finds out, after the call, what that
-// has changed. The first call of a run finds what was changed since the last run.
+// Call notes the state of the files before a call that may change them; what it returns finds out, after the call, what
+// that has changed. The first call of a run finds what was changed since the last run.
 func (t *Thread) Call(ctx context.Context, run, call, tool string) (done func(context.Context) error, err error) {
 	if !id.IsName(run, maxRunID) || run == between {
 		return nil, errRun
@@ -88,8 +89,8 @@ func (s *session) begin(run string) error {
 	return s.save()
 }
 
-// Finish notes what a run's background processes have changed since its last call, and that it is at work no more. A run that has
-// made no call that may write has nothing to finish.
+// Finish notes what a run's background processes have changed since its last call, and that it is at work no more. A
+// run that has made no call that may write has nothing to finish.
 func (t *Thread) Finish(ctx context.Context, run string) error {
 	return t.read(ctx, func(s *session) error {
 		if s.state.Run != run || run == "" {
@@ -146,7 +147,8 @@ func (s *session) look(o Origin) error {
 
 // scan looks at all files. What is not what it was goes into was, unless that has the path already.
 func (s *session) scan(was tree) (*objects, error) {
-	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(), watch: s.t.h.cfg.Watch}
+	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(),
+		watch: s.t.h.cfg.Watch}
 	at := s.t.h.cfg.Now().UnixNano()
 	look := scan{ctx: s.ctx, before: s.state.tree, at: s.state.At, copies: copies}
 	files, err := s.files()
@@ -230,7 +232,8 @@ func (s *session) note(o Origin, paths []string) error {
 		return ignoreMissing(err)
 	}
 	defer files.Close()
-	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(), watch: s.t.h.cfg.Watch}
+	copies := &objects{root: s.dir, bytes: s.state.Bytes, count: s.state.Count, most: s.limits(),
+		watch: s.t.h.cfg.Watch}
 	look, was := scan{ctx: s.ctx, before: s.state.tree, copies: copies}, make(tree)
 	for _, v := range paths {
 		p, err := below(v)
@@ -293,8 +296,8 @@ func sortChanges(list []Change) {
 	slices.SortFunc(list, func(a, b Change) int { return cmp.Compare(a.Path(), b.Path()) })
 }
 
-// trim removes copies until they are within their bounds: first those that nothing names, then those that were named longest ago.
-// What the files are now is removed last of all, and only with the files.
+// trim removes copies until they are within their bounds: first those that nothing names, then those that were named
+// longest ago. What the files are now is removed last of all, and only with the files.
 func (s *session) trim(most Bounds) error {
 	if s.state.Bytes <= most.Bytes*9/10 && s.state.Count <= most.Files*9/10 {
 		return nil

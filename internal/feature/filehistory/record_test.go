@@ -38,7 +38,8 @@ func TestWhoMadeIt(t *testing.T) {
 	k.bash("next", `rm workspace/nobody; echo 2 >workspace/tool`)
 	got, err := k.Origins(t.Context())
 	want := map[string]Origin{
-		"uploads/in": {By: ByUpload}, "outputs/d/edit": {By: ByEdit}, "workspace/tool": {Run: "next", By: ByTool, Call: "call-2", Tool: "bash"},
+		"uploads/in": {By: ByUpload}, "outputs/d/edit": {By: ByEdit},
+		"workspace/tool":   {Run: "next", By: ByTool, Call: "call-2", Tool: "bash"},
 		"workspace/beside": {Run: "run", By: ByRun}, "workspace/background": {Run: "run", By: ByRun},
 	}
 	for p, o := range want {
@@ -123,14 +124,16 @@ func TestAChangeThatLeavesSizeAndTimes(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotKeptIsNamed: files over the bound, and the oldest contents when there are too many. What is there now stays kept.
+// TestWhatIsNotKeptIsNamed: files over the bound, and the oldest contents when there are too many. What is there now
+// stays kept.
 func TestWhatIsNotKeptIsNamed(t *testing.T) {
 	k := newKit(t, Config{Bounds: Bounds{Bytes: 100_000, File: 20_000}})
 	k.shell(`head -c 30000 /dev/zero >workspace/large; echo small >workspace/small`)
 	k.bash("one", `rm workspace/large; echo other >workspace/small`)
 	k.finish("one")
 	out := k.undo(Undo{Run: "one", Dry: true})
-	if len(out.NotRestorable) != 1 || out.NotRestorable[0].Path != "/mnt/user-data/workspace/large" || len(out.Restored) != 1 ||
+	if len(out.NotRestorable) != 1 || out.NotRestorable[0].Path != "/mnt/user-data/workspace/large" ||
+		len(out.Restored) != 1 ||
 		!strings.Contains(out.NotRestorable[0].Reason, "more than 20000") {
 		t.Errorf("%+v", out)
 	}
@@ -142,7 +145,8 @@ func TestWhatIsNotKeptIsNamed(t *testing.T) {
 	if err != nil || len(list) != 20 || !list[0].Kept || !list[0].Current || !list[3].Kept || list[19].Kept {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, _, err := k.Version(t.Context(), "/mnt/user-data/workspace/turns", list[19].Number); !errors.Is(err, ErrNotKept) {
+	if _, _, err := k.Version(t.Context(), "/mnt/user-data/workspace/turns", list[19].Number); !errors.Is(err,
+		ErrNotKept) {
 		t.Error(err)
 	}
 	var size int64
@@ -178,8 +182,8 @@ func TestFilesAndCopiesShareAQuota(t *testing.T) {
 	}
 }
 
-// TestWhatASandboxMayLay: FIFOs, sockets, devices and links to the host are never opened; a state or log that a power cut has spoilt
-// is passed over.
+// TestWhatASandboxMayLay: FIFOs, sockets, devices and links to the host are never opened; a state or log that a power
+// cut has spoilt is passed over.
 func TestWhatASandboxMayLay(t *testing.T) {
 	k := newKit(t, Config{})
 	k.bash("run", `mkfifo workspace/pipe; ln -s /etc/passwd workspace/passwd; ln -s / outputs/root; mkdir -p workspace/node_modules/x; echo x >workspace/node_modules/x/y; chmod 000 workspace/node_modules`)
@@ -233,18 +237,22 @@ func TestAnUndoThatFails(t *testing.T) {
 		t.Errorf("%v\n%s", err, k.all())
 	}
 	busy := errors.New("a run is at work")
-	if _, err := k.Undo(t.Context(), Undo{Run: "run", ID: "x", Idle: func(context.Context) error { return busy }}); !errors.Is(err, busy) || k.all() != before {
+	if _, err := k.Undo(t.Context(),
+		Undo{Run: "run", ID: "x", Idle: func(context.Context) error { return busy }}); !errors.Is(err, busy) ||
+		k.all() != before {
 		t.Error(err)
 	}
 }
 
-// FuzzEntry: what is read is what was written, whatever the names are; and nothing that is read leads out of the thread's folders.
+// FuzzEntry: what is read is what was written, whatever the names are; and nothing that is read leads out of the
+// thread's folders.
 func FuzzEntry(f *testing.F) {
 	f.Add("workspace/a", "x", "f 1 2 3 4 5 + \"workspace/a\" \"\"")
 	f.Add("outputs/\xff\n\" ", "../..", "-")
 	f.Add("workspace/../../etc", "", "l 0 0 0 0 0 - \"workspace/..\" \"x\"")
 	f.Fuzz(func(t *testing.T, path, target, line string) {
-		e := Entry{Path: path, Kind: Link, Mode: 0o777, Size: int64(len(target)), Target: target, modified: -1, changed: 1 << 60, inode: 1 << 63}
+		e := Entry{Path: path, Kind: Link, Mode: 0o777, Size: int64(len(target)), Target: target, modified: -1,
+			changed: 1 << 60, inode: 1 << 63}
 		raw, err := e.MarshalText()
 		if err != nil {
 			t.Fatal(err)

@@ -108,8 +108,8 @@ func (c Changes) Report(files, diffs bool) Report {
 func (f FileChange) Line() FileLine {
 	l := FileLine{
 		Path: f.Virtual(), Root: f.Root(), Status: f.Status, Binary: f.Binary, Sensitive: f.Sensitive, Diff: f.Diff,
-		DiffTruncated: f.Without == Truncated, Unavailable: orNil(f.Without), Additions: f.Additions, Deletions: f.Deletions,
-		Symlink: f.Without == Symlink,
+		DiffTruncated: f.Without == Truncated, Unavailable: orNil(f.Without), Additions: f.Additions,
+		Deletions: f.Deletions, Symlink: f.Without == Symlink,
 	}
 	side := func(e Entry, size **int64, sum, target **string) {
 		if e.Kind != File && e.Kind != Link {

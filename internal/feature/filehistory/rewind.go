@@ -11,19 +11,20 @@ import (
 	"github.com/pudu-ai/pudu/internal/userdata"
 )
 
-// Moment is when the files of a thread were what is wanted: before a run has changed any, or, if that is not known to have changed
-// any, at a time.
+// Moment is when the files of a thread were what is wanted: before a run has changed any, or, if that is not known to
+// have changed any, at a time.
 type Moment struct {
 	Run string
 	At  time.Time
 }
 
-// RewindID names what [Thread.Rewind] has done for a run: by it that can be listed, and undone, as what a run has changed.
+// RewindID names what [Thread.Rewind] has done for a run: by it that can be listed, and undone, as what a run has
+// changed.
 func RewindID(run string) string { return run + "-files" }
 
-// Rewind makes the files what they were at a moment, for a run that goes on from there. It is done once for a run, and not any more
-// when that has begun to change files, so that who takes the run over asks for it as well. What has no copy stays as it is, and is
-// named.
+// Rewind makes the files what they were at a moment, for a run that goes on from there. It is done once for a run, and
+// not any more when that has begun to change files, so that who takes the run over asks for it as well. What has no
+// copy stays as it is, and is named.
 func (t *Thread) Rewind(ctx context.Context, run string, to Moment) (out Undone, err error) {
 	out = nothing()
 	if !id.IsName(run, maxRunID) || !id.IsName(RewindID(run), maxRunID) {
@@ -69,7 +70,8 @@ func (s *session) since(m Moment) ([]Change, error) {
 	return list, err
 }
 
-// CopyTo gives a thread that has no history this one's, so that its files, which are a copy of this thread's, can be rewound.
+// CopyTo gives a thread that has no history this one's, so that its files, which are a copy of this thread's, can be
+// rewound.
 func (t *Thread) CopyTo(ctx context.Context, to *Thread) error {
 	return t.read(ctx, func(s *session) error {
 		if err := s.look(Origin{}); err != nil {

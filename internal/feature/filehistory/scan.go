@@ -13,10 +13,12 @@ import (
 )
 
 const (
-	// maxEntries is how many files and folders a thread may have for its history to be kept; maxDepth how deep they may lie.
+	// maxEntries is how many files and folders a thread may have for its history to be kept; maxDepth how deep they may
+	// lie.
 	maxEntries = 100_000
 	maxDepth   = 100
-	// racy is how long after a change another one may leave the times of a file as they are: the clock of a file system ticks.
+	// racy is how long after a change another one may leave the times of a file as they are: the clock of a file system
+	// ticks.
 	racy = 50 * time.Millisecond
 )
 
@@ -29,7 +31,8 @@ type tree map[string]Entry
 // notFollowed are folders of what programs make again by themselves. A history that kept them would keep little else.
 func notFollowed(name string) bool {
 	switch name {
-	case "node_modules", "__pycache__", ".venv", ".cache", ".next", ".mcp", ".browser-frames", ".tool-results", ".pytest_cache", ".ruff_cache", ".mypy_cache":
+	case "node_modules", "__pycache__", ".venv", ".cache", ".next", ".mcp", ".browser-frames", ".tool-results",
+		".pytest_cache", ".ruff_cache", ".mypy_cache":
 		return true
 	}
 	return false
@@ -128,7 +131,8 @@ func (s *scan) entry(dir *os.Root, name string, e Entry) (err error) {
 
 // entryOf is what a stat tells of something.
 func entryOf(info fs.FileInfo, at string) Entry {
-	e := Entry{Path: at, Kind: Special, Mode: info.Mode() & bits, Size: info.Size(), modified: info.ModTime().UnixNano()}
+	e := Entry{Path: at, Kind: Special, Mode: info.Mode() & bits, Size: info.Size(), modified: info.ModTime().
+		UnixNano()}
 	e.inode, e.changed = inodeOf(info)
 	switch {
 	case info.Mode().IsRegular():

@@ -25,23 +25,24 @@ type head struct {
 	Lines int `json:"lines,omitempty"`
 }
 
-// state is what a thread's files were at the last look. In its file there is one line for each path; what has changed since is
-// appended, until that outweighs the rest and all is written anew.
+// state is what a thread's files were at the last look. In its file there is one line for each path; what has changed
+// since is appended, until that outweighs the rest and all is written anew.
 type state struct {
 	head
 
 	tree  tree
 	fresh bool            // there was no look yet
 	dirty map[string]bool // the paths that the file does not have as they are
-	// base and size are the bytes of the file, as it was written anew and with what was appended. whole says that nothing can be
-	// appended to it.
+	// base and size are the bytes of the file, as it was written anew and with what was appended. whole says that
+	// nothing can be appended to it.
 	base, size int64
 	whole      bool
 	info       fs.FileInfo // of the file that it was read from
 }
 
 func (st *state) isOf(info fs.FileInfo) bool {
-	return st.info != nil && os.SameFile(st.info, info) && st.info.ModTime().Equal(info.ModTime()) && st.info.Size() == info.Size()
+	return st.info != nil && os.SameFile(st.info, info) && st.info.ModTime().Equal(info.ModTime()) &&
+		st.info.Size() == info.Size()
 }
 
 // drop removes a path.
@@ -95,7 +96,8 @@ func parseState(raw string) (*state, bool) {
 func (st *state) parsePart(raw string) (rest string, ok bool) {
 	first, rest, ok := strings.Cut(raw, "\n")
 	var h head
-	if !ok || !strings.HasPrefix(first, "=") || json.Unmarshal([]byte(first[1:]), &h) != nil || h.Lines < 0 || h.Lines > 4*maxEntries {
+	if !ok || !strings.HasPrefix(first, "=") || json.Unmarshal([]byte(first[1:]), &h) != nil || h.Lines < 0 ||
+		h.Lines > 4*maxEntries {
 		return raw, false
 	}
 	var list []Entry // one without a kind is gone

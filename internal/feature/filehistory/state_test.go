@@ -20,8 +20,8 @@ func (t tree) lines() (list []string) {
 	return list
 }
 
-// TestAStateIsAppendedTo: a call that changes one file of many writes a line, not all of them; what was appended is written anew
-// when it outweighs the rest; another process reads the same.
+// TestAStateIsAppendedTo: a call that changes one file of many writes a line, not all of them; what was appended is
+// written anew when it outweighs the rest; another process reads the same.
 func TestAStateIsAppendedTo(t *testing.T) {
 	k := newKit(t, Config{})
 	k.fill(300, 10)
@@ -68,7 +68,8 @@ func TestAStateIsAppendedTo(t *testing.T) {
 	}
 }
 
-// TestAStateThatWasCutOff at any byte is the one before or the one after; what was cut off is not in the way of what comes next.
+// TestAStateThatWasCutOff at any byte is the one before or the one after; what was cut off is not in the way of what
+// comes next.
 func TestAStateThatWasCutOff(t *testing.T) {
 	k := newKit(t, Config{})
 	k.fill(5, 10)
@@ -95,7 +96,8 @@ func TestAStateThatWasCutOff(t *testing.T) {
 		case n < int(old.base) && ok:
 			t.Fatalf("%d of %d bytes are taken for a state", n, old.base)
 		case n < len(before): // an earlier one
-		case !ok || !slices.Equal(st.tree.lines(), old.tree.lines()) || st.Seq != old.Seq || st.whole != (n > len(before)):
+		case !ok || !slices.Equal(st.tree.lines(), old.tree.lines()) || st.Seq != old.Seq ||
+			st.whole != (n > len(before)):
 			t.Fatalf("%d of %d bytes: %v\n%v\n%v", n, len(after), ok, st.tree.lines(), old.tree.lines())
 		}
 	}
@@ -107,7 +109,8 @@ func TestAStateThatWasCutOff(t *testing.T) {
 	}
 	k.Thread = New(Config{}).Of(k.place)
 	k.bash("run", `echo 2 >workspace/x`)
-	if st, ok := parseState(read()); !ok || st.whole || st.tree["workspace/x"].Size != 2 || st.tree["workspace/d0/f2"].Kind != 0 {
+	if st, ok := parseState(read()); !ok || st.whole || st.tree["workspace/x"].Size != 2 ||
+		st.tree["workspace/d0/f2"].Kind != 0 {
 		t.Errorf("%v %s", ok, read())
 	}
 	if c := k.changes("run"); c.Created != 1 || c.Modified != 1 || c.Deleted != 1 {
@@ -146,7 +149,8 @@ func FuzzState(f *testing.F) {
 				t.Fatal(err)
 			}
 			back, err := readState(dir)
-			if err != nil || back.fresh || back.whole || !slices.Equal(back.tree.lines(), st.tree.lines()) || back.Seq != st.Seq {
+			if err != nil || back.fresh || back.whole || !slices.Equal(back.tree.lines(), st.tree.lines()) ||
+				back.Seq != st.Seq {
 				t.Fatalf("%v %+v, want %+v", err, back, st)
 			}
 			return back

@@ -43,7 +43,8 @@ type Undone struct {
 	ID string `json:"undo_id"`
 	// Done says that it was done, or that there was nothing left to do.
 	Done bool `json:"done"`
-	// Restored are the paths that have their earlier content, mode or target back, and Removed those that are gone again.
+	// Restored are the paths that have their earlier content, mode or target back, and Removed those that are gone
+	// again.
 	Restored []string `json:"restored"`
 	Removed  []string `json:"removed"`
 	// Conflicts were changed again since. Without Force they keep the whole undo from being done.
@@ -54,8 +55,8 @@ type Undone struct {
 	Left []Named `json:"left"`
 }
 
-// Undo takes back what a run has changed: bytes, names, modes and links. It is done or not, also after a crash: then the next one
-// to use the thread's files does it.
+// Undo takes back what a run has changed: bytes, names, modes and links. It is done or not, also after a crash: then
+// the next one to use the thread's files does it.
 func (t *Thread) Undo(ctx context.Context, u Undo) (out Undone, err error) {
 	out = nothing()
 	if !id.IsName(u.Run, maxRunID) || u.Run == between {
@@ -75,7 +76,8 @@ func (t *Thread) Undo(ctx context.Context, u Undo) (out Undone, err error) {
 
 // nothing is the undo of a run that nothing is known of.
 func nothing() Undone {
-	return Undone{Done: true, Restored: []string{}, Removed: []string{}, Conflicts: []Named{}, NotRestorable: []Named{}, Left: []Named{}}
+	return Undone{Done: true, Restored: []string{}, Removed: []string{}, Conflicts: []Named{}, NotRestorable: []Named{},
+		Left: []Named{}}
 }
 
 func (s *session) undo(u Undo) (Undone, error) {
@@ -119,7 +121,8 @@ func within(list []Change, paths []string) ([]Change, error) {
 		wanted = append(wanted, p)
 	}
 	return slices.DeleteFunc(list, func(c Change) bool {
-		return !slices.ContainsFunc(wanted, func(p string) bool { return c.Path() == p || strings.HasPrefix(c.Path(), p+"/") })
+		return !slices.ContainsFunc(wanted,
+			func(p string) bool { return c.Path() == p || strings.HasPrefix(c.Path(), p+"/") })
 	}), nil
 }
 
@@ -163,8 +166,8 @@ func (p *plan) why(e Entry) string {
 	return ErrNotKept.Error()
 }
 
-// settle makes the steps of what is wanted, and keeps folders in order: what something is put into is a folder that may be written
-// to, and what is removed is empty.
+// settle makes the steps of what is wanted, and keeps folders in order: what something is put into is a folder that may
+// be written to, and what is removed is empty.
 func (p *plan) settle() {
 	tree := p.s.state.tree
 	after := func(at string) Entry {
@@ -268,7 +271,8 @@ func (s *session) finishUndo() error {
 	}
 	var j journal
 	if err := json.Unmarshal(raw, &j); err != nil || !id.IsName(j.ID, maxRunID) {
-		return errors.Join(errors.New("the journal of an undo cannot be read, and was put aside"), s.dir.Rename(undoName, undoName+".bad"))
+		return errors.Join(errors.New("the journal of an undo cannot be read, and was put aside"),
+			s.dir.Rename(undoName, undoName+".bad"))
 	}
 	failed := s.apply(j.Steps)
 	if failed != nil {

@@ -81,7 +81,8 @@ func Number(s string) int64 {
 // ErrNoVersion is that the file has no such version.
 var ErrNoVersion = fmt.Errorf("the file has no such version: %w", os.ErrNotExist)
 
-// Version is one version of a file with its content, which the caller closes. A version whose content was not kept is [ErrNotKept].
+// Version is one version of a file with its content, which the caller closes. A version whose content was not kept is
+// [ErrNotKept].
 func (t *Thread) Version(ctx context.Context, path string, number int64) (v Version, content *os.File, err error) {
 	p, err := below(path)
 	if err != nil {
@@ -141,8 +142,8 @@ func (t *Thread) Compare(ctx context.Context, path string, from, to int64) (f Fi
 	return f, err
 }
 
-// Origins says of each path who has changed it last, by the paths that the agent knows. What was there before its history began is
-// left out.
+// Origins says of each path who has changed it last, by the paths that the agent knows. What was there before its
+// history began is left out.
 func (t *Thread) Origins(ctx context.Context) (out map[string]Origin, err error) {
 	out = make(map[string]Origin)
 	err = t.read(ctx, func(s *session) error {

@@ -13,8 +13,9 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// walk looks at each name in the folders of a thread. It is nearly nothing but the system's time for each, so there are two
-// goroutines at it. It goes from each open [folder] to those in it: no link that is laid meanwhile leads it elsewhere.
+// walk looks at each name in the folders of a thread. It is nearly nothing but the system's time for each, so there are
+// two goroutines at it. It goes from each open [folder] to those in it: no link that is laid meanwhile leads it
+// elsewhere.
 type walk struct {
 	ctx    context.Context
 	before tree

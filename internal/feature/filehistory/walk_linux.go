@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder is an open folder, which no link has led to. The system is asked with no way in between: os.Root takes three times as many
-// calls for a folder, and as much time for a name again as the system does.
+// folder is an open folder, which no link has led to. The system is asked with no way in between: os.Root takes three
+// times as many calls for a folder, and as much time for a name again as the system does.
 type folder struct{ file *os.File }
 
 // openFolder opens a folder below a root.
@@ -45,7 +45,8 @@ func (f folder) look(name string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Kind: Special, Mode: modeOf(st.Mode), Size: st.Size, modified: st.Mtim.Nano(), changed: st.Ctim.Nano(), inode: st.Ino}
+	e := Entry{Kind: Special, Mode: modeOf(st.Mode), Size: st.Size, modified: st.Mtim.Nano(), changed: st.Ctim.Nano(),
+		inode: st.Ino}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		e.Kind = File

@@ -130,7 +130,8 @@ func TestWalkEnds(t *testing.T) {
 	}
 }
 
-// TestFoldersThatBecomeLinks while they are looked at lead nowhere: what is outside is neither named nor copied, and not opened.
+// TestFoldersThatBecomeLinks while they are looked at lead nowhere: what is outside is neither named nor copied, and
+// not opened.
 func TestFoldersThatBecomeLinks(t *testing.T) {
 	k := newKit(t, Config{})
 	outside := filepath.Join(k.dir, "..", "outside")

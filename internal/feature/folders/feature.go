@@ -19,15 +19,17 @@ func Feature() database.Feature {
 			{
 				Name: "folders", Kind: "folder", User: "user_id", Key: []string{"user_id", "id"},
 				Columns: []database.Column{
-					text.Column("user_id"), text.Column("id"), text.Column("name"), text.Column("colour"), instant.Column("created_at"),
-					instant.Column("updated_at"), text.Column("instructions"),
+					text.Column("user_id"), text.Column("id"), text.Column("name"), text.Column("colour"),
+					instant.Column("created_at"), instant.Column("updated_at"), text.Column("instructions"),
 				},
 				Quota: database.Quota{Rows: 1000},
 			},
 			{
-				Name: "folder_threads", Kind: "folder_thread", User: "user_id", Thread: "thread_id", Key: []string{"thread_id"},
+				Name: "folder_threads", Kind: "folder_thread", User: "user_id", Thread: "thread_id",
+				Key: []string{"thread_id"},
 				Columns: []database.Column{
-					text.Column("user_id"), text.Column("thread_id"), text.Column("folder_id"), instant.Column("put_at"),
+					text.Column("user_id"), text.Column("thread_id"), text.Column("folder_id"),
+					instant.Column("put_at"),
 				},
 			},
 		},

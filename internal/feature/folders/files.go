@@ -22,8 +22,8 @@ func Full(quota int64) error {
 	return fmt.Errorf("%w: it may have %d files of %s; remove some", ErrFull, MaxFiles, units.Bytes(float64(quota)))
 }
 
-// Room is what there is room for in a folder whose files may have so many bytes. Neither is negative; if one is 0, or the files
-// were more than may be, over says so.
+// Room is what there is room for in a folder whose files may have so many bytes. Neither is negative; if one is 0, or
+// the files were more than may be, over says so.
 func Room(ctx context.Context, files *sandbox.Files, quota int64) (n int, bytes int64, over bool, err error) {
 	n, bytes = MaxFiles, quota
 	err = files.Walk(ctx, sandbox.Folder, MaxFiles+1, func(_ string, e fs.DirEntry) error {
@@ -50,7 +50,8 @@ func Names(ctx context.Context, files *sandbox.Files, most int) (list []string, 
 			more++
 			return nil
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", strings.TrimPrefix(p, sandbox.Folder+"/"), units.Bytes(float64(info.Size()))))
+		list = append(list, fmt.Sprintf("%s (%s)", strings.TrimPrefix(p, sandbox.Folder+"/"),
+			units.Bytes(float64(info.Size()))))
 		return nil
 	})
 	if errors.Is(err, sandbox.ErrTooMany) {

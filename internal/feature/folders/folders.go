@@ -1,6 +1,6 @@
-// Package folders puts a user's threads into folders: a name, a colour, instructions for all runs of the threads in it, and
-// files that all of them can read. A thread is in at most one. The gateway's routes below /folders and the command `pudu folders`
-// change them; the program asks for the folder of a thread when it builds the agent of a run.
+// Package folders puts a user's threads into folders: a name, a colour, instructions for all runs of the threads in it,
+// and files that all of them can read. A thread is in at most one. The gateway's routes below /folders and the command
+// `pudu folders` change them; the program asks for the folder of a thread when it builds the agent of a run.
 //
 //	folders.New(db).For(user) -> Create, Folder, List, Update, Delete, Put, Remove, Of
 //	userdata.Shared -> Room, Names: how much may still be put there, and what there is
@@ -37,7 +37,8 @@ type Folder struct {
 	UpdatedAt    time.Time
 	// Threads are the ids of its threads, the last put first, at most [MaxThreads]; nil in a list.
 	Threads []string
-	// Count is how many of its threads are in lists: neither archived, temporary nor in the bin. [Mine.Of] does not count.
+	// Count is how many of its threads are in lists: neither archived, temporary nor in the bin. [Mine.Of] does not
+	// count.
 	Count int
 }
 
@@ -180,7 +181,8 @@ func (m *Mine) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// Put puts a thread into a folder; it leaves the one that it was in. [store.ErrNotFound] if one of the two is not there.
+// Put puts a thread into a folder; it leaves the one that it was in. [store.ErrNotFound] if one of the two is not
+// there.
 func (m *Mine) Put(ctx context.Context, id, thread string, now time.Time) error {
 	if err := m.must(ctx, "put", thread, id, database.Micros(now)); err != nil {
 		return fmt.Errorf("put thread %.40q into folder %.40q: %w", thread, id, err)
@@ -196,7 +198,8 @@ func (m *Mine) Remove(ctx context.Context, id, thread string) error {
 	return nil
 }
 
-// Of is the folder that a thread is in, without its threads; the zero Folder if it is in none. It is one look into two keys.
+// Of is the folder that a thread is in, without its threads; the zero Folder if it is in none. It is one look into two
+// keys.
 func (m *Mine) Of(ctx context.Context, thread string) (f Folder, err error) {
 	err = m.db.Read(ctx, "of", func(r database.Row) (bool, error) {
 		f, err = scan(r, false)

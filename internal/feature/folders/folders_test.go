@@ -24,7 +24,8 @@ func TestFolders(t *testing.T) {
 var now = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
 func folder(id string) folders.Folder {
-	return folders.Folder{ID: id, Name: "Folder " + id, Colour: "#00aaFF", Instructions: "Be brief\x00.", CreatedAt: now, UpdatedAt: now}
+	return folders.Folder{ID: id, Name: "Folder " + id, Colour: "#00aaFF", Instructions: "Be brief\x00.",
+		CreatedAt: now, UpdatedAt: now}
 }
 
 func thread(f *databases.Fixture, u access.User, id string) {
@@ -65,7 +66,8 @@ func roundTrip(f *databases.Fixture) {
 func bounds(f *databases.Fixture) {
 	mine := folders.New(f).For(f.Ann())
 	for _, change := range []func(*folders.Folder){
-		func(x *folders.Folder) { x.ID = "" }, func(x *folders.Folder) { x.Name = "" }, func(x *folders.Folder) { x.Colour = "red" },
+		func(x *folders.Folder) { x.ID = "" }, func(x *folders.Folder) { x.Name = "" },
+		func(x *folders.Folder) { x.Colour = "red" },
 		func(x *folders.Folder) { x.Name = strings.Repeat("n", folders.MaxName+1) },
 		func(x *folders.Folder) { x.Instructions = strings.Repeat("i", folders.MaxInstructions+1) },
 	} {

@@ -25,7 +25,8 @@ type Request struct {
 	Role string
 	// Subagent says that a sub-agent makes the call.
 	Subagent bool
-	// Untrusted says that the conversation holds text from outside, such as a web page, which may have asked for this call.
+	// Untrusted says that the conversation holds text from outside, such as a web page, which may have asked for this
+	// call.
 	Untrusted bool
 	Time      time.Time
 }
@@ -62,8 +63,8 @@ type Provider interface {
 	Evaluate(ctx context.Context, req *Request) (Decision, error)
 }
 
-// Explicit makes the provider of the configuration's section: rules and list together, the strictest decision counts. It
-// is nil if the section is off or names neither.
+// Explicit makes the provider of the configuration's section: rules and list together, the strictest decision counts.
+// It is nil if the section is off or names neither.
 func Explicit(g config.Guardrails) (Provider, error) {
 	var all strictest
 	if !g.Enabled {
@@ -79,7 +80,8 @@ func Explicit(g config.Guardrails) (Provider, error) {
 	switch g.Provider.Use {
 	case "":
 	case config.Allowlist:
-		all = append(all, &Allowlist{Allowed: g.Provider.Allowlist.AllowedTools, Denied: g.Provider.Allowlist.DeniedTools})
+		all = append(all, &Allowlist{Allowed: g.Provider.Allowlist.AllowedTools,
+			Denied: g.Provider.Allowlist.DeniedTools})
 	default:
 		return nil, fmt.Errorf("guardrails: the provider %q cannot be loaded", g.Provider.Use)
 	}
@@ -110,7 +112,8 @@ func (s strictest) Evaluate(ctx context.Context, req *Request) (Decision, error)
 }
 
 // usual are the tools of the web, and sub-agents, who may have used them.
-var usual, errUsual = pattern.CompileAll([]string{"web_fetch", "web_search", "image_search", "web_capture", "browser_*", "task"})
+var usual, errUsual = pattern.CompileAll([]string{"web_fetch", "web_search", "image_search", "web_capture", "browser_*",
+	"task"})
 
 // UsualRemote are the tools whose results come from outside where the configuration names none.
 func UsualRemote() pattern.Set { return usual }

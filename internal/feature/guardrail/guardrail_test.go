@@ -43,7 +43,8 @@ func TestAllowlist(t *testing.T) {
 
 func authorization(policy *config.Access) config.Authorization {
 	return config.Authorization{Enabled: true, DefaultRole: "user", Provider: config.AuthorizationProvider{
-		Use: config.RBAC, Roles: config.Roles{"admin": {}, "user": {Tools: policy, Routes: &config.Access{Deny: config.Words{"runs:create"}}}},
+		Use: config.RBAC, Roles: config.Roles{"admin": {},
+			"user": {Tools: policy, Routes: &config.Access{Deny: config.Words{"runs:create"}}}},
 	}}
 }
 
@@ -79,7 +80,8 @@ func TestRBAC(t *testing.T) {
 	if ok, err := r.Allows("user", Routes, "runs:create"); ok || err != nil {
 		t.Errorf("route: %v, %v", ok, err)
 	}
-	if _, err := r.Evaluate(t.Context(), &Request{Tool: "bash", Role: "stranger"}); err == nil || !strings.Contains(err.Error(), `role "stranger" is not defined`) {
+	if _, err := r.Evaluate(t.Context(), &Request{Tool: "bash", Role: "stranger"}); err == nil ||
+		!strings.Contains(err.Error(), `role "stranger" is not defined`) {
 		t.Errorf("a role that is not defined: %v", err)
 	}
 }
@@ -98,7 +100,8 @@ func TestProvidersThatCannotBeMade(t *testing.T) {
 	if _, err := NewRBAC(bad); err == nil {
 		t.Error("an unknown provider is taken")
 	}
-	if _, err := Explicit(config.Guardrails{Enabled: true, Provider: config.GuardrailProvider{Use: "other"}}); err == nil {
+	if _, err := Explicit(config.Guardrails{Enabled: true,
+		Provider: config.GuardrailProvider{Use: "other"}}); err == nil {
 		t.Error("an unknown provider is taken")
 	}
 	if _, err := NewRules([]config.GuardrailRule{{Action: "maybe"}}); err == nil {
@@ -120,11 +123,13 @@ type always struct {
 func (a always) Evaluate(context.Context, *Request) (Decision, error) { return a.d, a.err }
 
 func TestTheStrictestDecisionCounts(t *testing.T) {
-	allow, ask, deny := always{d: Decision{Action: Allow}}, always{d: Decision{Action: Ask}}, always{d: Decision{Action: Deny}}
+	allow, ask, deny := always{d: Decision{Action: Allow}}, always{d: Decision{Action: Ask}},
+		always{d: Decision{Action: Deny}}
 	for _, tt := range []struct {
 		all  strictest
 		want Action
-	}{{strictest{allow, allow}, Allow}, {strictest{allow, ask}, Ask}, {strictest{ask, allow}, Ask}, {strictest{ask, deny}, Deny}, {strictest{deny, ask}, Deny}} {
+	}{{strictest{allow, allow}, Allow}, {strictest{allow, ask}, Ask}, {strictest{ask, allow}, Ask},
+		{strictest{ask, deny}, Deny}, {strictest{deny, ask}, Deny}} {
 		if d := judge(t, tt.all, Request{}); d.Action != tt.want {
 			t.Errorf("%v: %v", tt.all, d)
 		}
@@ -133,7 +138,8 @@ func TestTheStrictestDecisionCounts(t *testing.T) {
 		t.Error("an error is lost")
 	}
 	both, err := Explicit(config.Guardrails{Enabled: true, Rules: []config.GuardrailRule{{Action: "allow"}},
-		Provider: config.GuardrailProvider{Use: config.Allowlist, Allowlist: config.AllowlistSettings{AllowedTools: []string{}}}})
+		Provider: config.GuardrailProvider{Use: config.Allowlist,
+			Allowlist: config.AllowlistSettings{AllowedTools: []string{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +161,8 @@ func TestRemoteTools(t *testing.T) {
 	for _, name := range []string{"web_fetch", "browser_click", "task", "mcp__x", "bash"} {
 		got[name] = [2]bool{usual.Match(name), own.Match(name)}
 	}
-	want := map[string][2]bool{"web_fetch": {true, false}, "browser_click": {true, false}, "task": {true, false}, "mcp__x": {false, true}, "bash": {false, false}}
+	want := map[string][2]bool{"web_fetch": {true, false}, "browser_click": {true, false}, "task": {true, false},
+		"mcp__x": {false, true}, "bash": {false, false}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

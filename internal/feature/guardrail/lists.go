@@ -67,7 +67,8 @@ func NewRBAC(a config.Authorization) (*RBAC, error) {
 	for role, p := range a.Provider.Roles {
 		r.roles[role] = make(map[Resource]access)
 		for kind, list := range map[Resource]*config.Access{
-			Tools: p.Tools, Models: p.Models, Skills: p.Skills, Sandboxes: p.Sandbox, MCPServers: p.MCPServers, Routes: p.Routes,
+			Tools: p.Tools, Models: p.Models, Skills: p.Skills, Sandboxes: p.Sandbox, MCPServers: p.MCPServers,
+			Routes: p.Routes,
 		} {
 			if list == nil {
 				continue
@@ -89,7 +90,8 @@ func NewRBAC(a config.Authorization) (*RBAC, error) {
 	return r, nil
 }
 
-// Allows reports whether a role may use a thing. An empty role is the default one; a role that is not defined is an error.
+// Allows reports whether a role may use a thing. An empty role is the default one; a role that is not defined is an
+// error.
 func (r *RBAC) Allows(role string, kind Resource, name string) (bool, error) {
 	if role == "" {
 		role = r.standard

@@ -17,8 +17,8 @@ import (
 // Rules is a list of rules of which the first that matches decides. A call that none matches is allowed.
 //
 // A rule that asks or denies matches when anything in the call may be what it names: one of several commands, a command
-// that is put together while it runs, a line that is no bash. A rule that allows matches only when everything in the call
-// is known to be so.
+// that is put together while it runs, a line that is no bash. A rule that allows matches only when everything in the
+// call is known to be so.
 type Rules struct{ list []rule }
 
 var _ Provider = (*Rules)(nil)
@@ -148,10 +148,12 @@ func (r *rule) may(cmd *shellwords.Command) bool {
 	})
 }
 
-// must reports whether a command is one that the rule names, and does nothing beside: it sets no variables and writes no
-// file.
+// must reports whether a command is one that the rule names, and does nothing beside: it sets no variables and writes
+// no file.
 func (r *rule) must(cmd *shellwords.Command) bool {
-	if len(cmd.Assigns) > 0 || slices.ContainsFunc(cmd.Redirects, func(w shellwords.Redirect) bool { return w.Writes() && w.Target.Text != "/dev/null" }) {
+	if len(cmd.Assigns) > 0 ||
+		slices.ContainsFunc(cmd.Redirects,
+			func(w shellwords.Redirect) bool { return w.Writes() && w.Target.Text != "/dev/null" }) {
 		return false
 	}
 	line, open := cmd.Line()

@@ -20,8 +20,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// BenchmarkFirstLook is the first page of a thread of 5,000 messages of which nothing was noted yet, as those of older versions are:
-// its time, the processor time of this process, and the most memory that it holds meanwhile.
+// BenchmarkFirstLook is the first page of a thread of 5,000 messages of which nothing was noted yet, as those of older
+// versions are: its time, the processor time of this process, and the most memory that it holds meanwhile.
 func BenchmarkFirstLook(b *testing.B) {
 	const size = 5000
 	databases.Bench(b, []database.Feature{history.Feature()}, func(b *testing.B, st database.Store) {
@@ -68,13 +68,15 @@ func fillThread(b *testing.B, st database.Store, id string, size int) {
 	must(err)
 	head := store.Origin
 	for i := range size {
-		m := message.New([]message.Role{message.Human, message.AI}[i%2], strings.Repeat("as many words as people write to one another ", 10))
+		m := message.New([]message.Role{message.Human, message.AI}[i%2],
+			strings.Repeat("as many words as people write to one another ", 10))
 		m.ID = fmt.Sprint(i)
 		update := messages.Append(m)
 		at, _, err = at.Apply(update)
 		must(err)
 		head, err = mine.Write(b.Context(), id, store.Step{
-			Parent: head, OnHead: i > 0, State: at, Updates: []store.NodeUpdate{{Node: "model", Update: update}}, Now: now,
+			Parent: head, OnHead: i > 0, State: at, Updates: []store.NodeUpdate{{Node: "model", Update: update}},
+			Now: now,
 		})
 		must(err)
 	}

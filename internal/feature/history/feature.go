@@ -19,16 +19,19 @@ func Feature() database.Feature {
 			{
 				Name: "history", Kind: "history", Thread: "thread_id", Key: []string{"thread_id", "seq"},
 				Columns: []database.Column{
-					text.Column("thread_id"), number.Column("seq"), text.Column("op"), text.Column("message_id"), text.Column("kind"),
-					text.Column("run_id"), text.Column("checkpoint_id"), number.Column("n"), number.Column("base"), number.Column("prev"),
-					number.Column("turn"), number.Column("call"), number.Column("millis"), number.Column("tokens"), instant.Column("created_at"), text.Column("model"),
+					text.Column("thread_id"), number.Column("seq"), text.Column("op"), text.Column("message_id"),
+					text.Column("kind"), text.Column("run_id"), text.Column("checkpoint_id"), number.Column("n"),
+					number.Column("base"), number.Column("prev"), number.Column("turn"), number.Column("call"),
+					number.Column("millis"), number.Column("tokens"), instant.Column("created_at"),
+					text.Column("model"),
 				},
 			},
 			{
 				Name: "history_heads", Kind: "history_head", Thread: "thread_id", Key: []string{"thread_id"},
 				Columns: []database.Column{
 					text.Column("thread_id"), text.Column("checkpoint_id"), text.Column("run_id"), number.Column("seq"),
-					number.Column("prev"), number.Column("turn"), number.Column("turns"), number.Column("calls"), instant.Column("read_at"),
+					number.Column("prev"), number.Column("turn"), number.Column("turns"), number.Column("calls"),
+					instant.Column("read_at"),
 				},
 			},
 		},

@@ -1,6 +1,7 @@
-// Package history gives the messages of a thread by pages, without its state: those of the branch that the thread is on, or of
-// any other, and the versions of each. What the log says of a thread's messages is noted in rows when somebody looks at it, from
-// where the last look ended, so that a run pays nothing for it and threads older than this have pages too.
+// Package history gives the messages of a thread by pages, without its state: those of the branch that the thread is
+// on, or of any other, and the versions of each. What the log says of a thread's messages is noted in rows when
+// somebody looks at it, from where the last look ended, so that a run pays nothing for it and threads older than this
+// have pages too.
 //
 //	history.New(store).For(user) -> Page, Versions, OfRun, Turn, Spent
 //	   log -> index.go: a row for each thing that a checkpoint did to a message -> branch.go: which rows a branch has
@@ -87,13 +88,14 @@ type Ask struct {
 	Thread string
 	// Checkpoint is the newest one of the branch; empty means that of the thread.
 	Checkpoint string
-	// Before is a Seq that comes right behind the page; 0 means the end of the branch. After, if it is not 0, is one that
-	// comes right before it: then the page is the oldest behind that.
+	// Before is a Seq that comes right behind the page; 0 means the end of the branch. After, if it is not 0, is one
+	// that comes right before it: then the page is the oldest behind that.
 	Before, After int64
 	Limit         int // 1 to [MaxPage]
 }
 
-// Page returns the newest messages of a branch before a place. [store.ErrNotFound] if there is no such thread or checkpoint.
+// Page returns the newest messages of a branch before a place. [store.ErrNotFound] if there is no such thread or
+// checkpoint.
 func (m *Mine) Page(ctx context.Context, ask Ask) (Page, error) {
 	p, err := m.page(ctx, ask)
 	if err != nil {
@@ -119,8 +121,8 @@ func (m *Mine) page(ctx context.Context, ask Ask) (p Page, err error) {
 // atOnce is how many messages [Mine.All] holds at most.
 const atOnce = 50
 
-// All are the messages of the branch that the thread is on, the oldest first, read by pages. What is added meanwhile is not
-// among them. An error is the last that comes; [store.ErrNotFound] if there is no such thread.
+// All are the messages of the branch that the thread is on, the oldest first, read by pages. What is added meanwhile is
+// not among them. An error is the last that comes; [store.ErrNotFound] if there is no such thread.
 func (m *Mine) All(ctx context.Context, thread string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		b, err := m.branch(ctx, thread, "")

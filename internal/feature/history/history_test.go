@@ -24,8 +24,9 @@ func TestHistory(t *testing.T) {
 	databases.Run(t, []database.Feature{history.Feature()}, []databases.Case{
 		{Name: "pages are what is left of the state", Test: pagesAreTheState}, {Name: "versions", Test: versions},
 		{Name: "runs", Test: ofRuns}, {Name: "of others", Test: ofOthers}, {Name: "two at once", Test: atOnce},
-		{Name: "a branch before the first message", Test: fromOrigin}, {Name: "copied, restored and deleted", Test: kept},
-		{Name: "large messages make small pages", Test: largePages}, {Name: "a long thread", Test: longThread},
+		{Name: "a branch before the first message", Test: fromOrigin},
+		{Name: "copied, restored and deleted", Test: kept}, {Name: "large messages make small pages", Test: largePages},
+		{Name: "a long thread", Test: longThread},
 	})
 }
 
@@ -39,7 +40,8 @@ func sound(f *databases.Fixture) {
 	f.Helper()
 	schema, err := state.NewSchema(messages)
 	f.Must(err)
-	f.Must(f.Store.System().Verify(f.Context(), schema, store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
+	f.Must(f.Store.System().Verify(f.Context(), schema,
+		store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
 }
 
 // talk is a thread that a test writes.
@@ -102,7 +104,8 @@ func (k *talk) say(list ...string) *talk {
 }
 
 func made(kind, id, text string) message.Message {
-	role := map[string]message.Role{"h": message.Human, "a": message.AI, "t": message.Tool, "x": message.Human, "s": message.System}[kind]
+	role := map[string]message.Role{"h": message.Human, "a": message.AI, "t": message.Tool, "x": message.Human,
+		"s": message.System}[kind]
 	m := message.New(role, text)
 	m.ID, m.ToolCallID = id, ""
 	if kind == "x" {
@@ -117,7 +120,8 @@ func (k *talk) mine() *history.Mine { return history.New(k.Store).For(k.Ann()) }
 func (k *talk) walk(checkpoint string, limit int) (out []history.Message) {
 	k.Helper()
 	for before := int64(0); ; {
-		p, err := k.mine().Page(k.Context(), history.Ask{Thread: k.id, Checkpoint: checkpoint, Before: before, Limit: limit})
+		p, err := k.mine().Page(k.Context(), history.Ask{Thread: k.id, Checkpoint: checkpoint, Before: before,
+			Limit: limit})
 		k.Must(err)
 		out = append(slices.Clone(p.Messages), out...)
 		if !p.More {
@@ -176,7 +180,8 @@ func (k *talk) texts(list []history.Message) (out []string) {
 	return out
 }
 
-// Whatever was written, the pages of a branch are the messages of its state that people are shown, with their last content.
+// Whatever was written, the pages of a branch are the messages of its state that people are shown, with their last
+// content.
 func pagesAreTheState(f *databases.Fixture) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -188,10 +193,12 @@ func pagesAreTheState(f *databases.Fixture) {
 			}
 			head := k.all[len(k.all)-1]
 			f.Equal(fmt.Sprintf("seed %d, step %d", seed, i), k.texts(k.walk("", 1+r.IntN(7))), visible(k.at[head]))
-			f.Equal(fmt.Sprintf("seed %d, step %d, forwards", seed, i), k.texts(k.forwards(1+r.IntN(7))), visible(k.at[head]))
+			f.Equal(fmt.Sprintf("seed %d, step %d, forwards", seed, i), k.texts(k.forwards(1+r.IntN(7))),
+				visible(k.at[head]))
 			f.Equal(fmt.Sprintf("seed %d, step %d, streamed", seed, i), k.texts(k.everything()), visible(k.at[head]))
 			at := k.all[r.IntN(len(k.all))]
-			f.Equal(fmt.Sprintf("seed %d, step %d, another branch", seed, i), k.texts(k.walk(at, 1+r.IntN(7))), visible(k.at[at]))
+			f.Equal(fmt.Sprintf("seed %d, step %d, another branch", seed, i), k.texts(k.walk(at, 1+r.IntN(7))),
+				visible(k.at[at]))
 		}
 	}
 	sound(f)
@@ -262,7 +269,8 @@ func versions(f *databases.Fixture) {
 	k.from(asked).say("t:2t").say("a:2c") // and as LangGraph's does
 	k.expect(map[string]string{"2": "[2]", "2a": "2a 2b [2c]"})
 	k.from(base).say("h:2'").say("a:2'a").say("h:3").say("a:3a") // other words
-	k.expect(map[string]string{"2": "2 [2']", "2'": "2 [2']", "2a": "2a 2b 2c", "2'a": "[2'a]", "3": "[3]", "3a": "[3a]"})
+	k.expect(map[string]string{"2": "2 [2']", "2'": "2 [2']", "2a": "2a 2b 2c", "2'a": "[2'a]", "3": "[3]",
+		"3a": "[3a]"})
 
 	p, err := k.mine().Page(k.Context(), history.Ask{Thread: k.id, Limit: 50})
 	f.Must(err)
@@ -303,7 +311,8 @@ func ofRuns(f *databases.Fixture) {
 		f.Helper()
 		mine := f.For(f.Ann())
 		got, err := mine.Admit(f.Context(), store.Admission{
-			Run:    store.Run{ID: id, ThreadID: k.id, Owner: "o", Status: "pending", CreatedAt: k.clock, UpdatedAt: k.clock},
+			Run: store.Run{ID: id, ThreadID: k.id, Owner: "o", Status: "pending", CreatedAt: k.clock,
+				UpdatedAt: k.clock},
 			Thread: store.Thread{ID: k.id}, MustExist: true, Strategy: store.Reject,
 		})
 		f.Must(err)
@@ -344,7 +353,8 @@ func ofRuns(f *databases.Fixture) {
 	f.Must(err)
 	f.Equal("the newest of a run", k.texts(p.Messages), []string{"1a of 1a", "1b of 1b"})
 	last := p.Messages[1]
-	f.Equal("its call", []any{p.More, last.Call, last.Took, last.Status, last.RunID}, []any{true, 2, time.Second, "success", "r1"})
+	f.Equal("its call", []any{p.More, last.Call, last.Took, last.Status, last.RunID},
+		[]any{true, 2, time.Second, "success", "r1"})
 	_, err = k.mine().Spent(f.Context(), k.id)
 	f.Must(err)
 	k.expect(map[string]string{"2a": "2a [2b]", "2": "[2]", "4": "[4]"})
@@ -391,7 +401,8 @@ func atOnce(f *databases.Fixture) {
 		stores = append(stores, other)
 	}
 	f.Together(12, nil, func(i int) error {
-		p, err := history.New(stores[i%len(stores)]).For(f.Ann()).Page(context.WithoutCancel(f.Context()), history.Ask{Thread: k.id, Limit: 50})
+		p, err := history.New(stores[i%len(stores)]).For(f.Ann()).Page(context.WithoutCancel(f.Context()),
+			history.Ask{Thread: k.id, Limit: 50})
 		if err == nil && len(p.Messages) != 50 {
 			err = fmt.Errorf("%d messages", len(p.Messages))
 		}
@@ -438,11 +449,12 @@ func largePages(f *databases.Fixture) {
 	f.Equal("all", len(k.walk("", 50)), 4)
 }
 
-// longThread: 50 of 5,000 messages are read in a small part of the time that their state takes, wherever they are. The log of the
-// test has the figures.
+// longThread: 50 of 5,000 messages are read in a small part of the time that their state takes, wherever they are. The
+// log of the test has the figures.
 func longThread(f *databases.Fixture) {
 	k := newTalk(f, "long")
-	const rounds, words = 1250, "as many words as people write to one another when they ask for something, and then some more; "
+	const rounds, words = 1250,
+		"as many words as people write to one another when they ask for something, and then some more; "
 	for i := range rounds {
 		var msgs []message.Message
 		for j, kind := range []string{"h", "a", "t", "a"} {

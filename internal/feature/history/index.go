@@ -287,7 +287,8 @@ func (m *Mine) write(ctx context.Context, thread string, h *head, rows []row) er
 		if _, err := tx.Exec("begin", thread); err != nil {
 			return err
 		}
-		n, err := tx.Exec("advance", thread, h.untilNow, h.checkpoint, h.run, h.seq, h.prev, h.turn, h.turns, h.calls, h.at)
+		n, err := tx.Exec("advance", thread, h.untilNow, h.checkpoint, h.run, h.seq, h.prev, h.turn, h.turns, h.calls,
+			h.at)
 		if err == nil && n > 0 && len(rows) > 0 {
 			_, err = tx.Exec("add", thread, string(raw))
 		}

@@ -74,9 +74,10 @@ func (m *Mine) read(ctx context.Context, b branch, r reach) (p Page, err error) 
 	return p, nil
 }
 
-// window reads about as many messages out of some rows as are wanted, the newest first, or the oldest. last is the last row
-// that was looked at, 0 if that was all.
-func (m *Mine) window(ctx context.Context, b branch, s span, wanted int, up bool) (out []Message, last int64, err error) {
+// window reads about as many messages out of some rows as are wanted, the newest first, or the oldest. last is the last
+// row that was looked at, 0 if that was all.
+func (m *Mine) window(ctx context.Context, b branch, s span, wanted int, up bool) (out []Message, last int64,
+	err error) {
 	statement := "window"
 	if up {
 		statement = "windowup"
@@ -94,7 +95,8 @@ func (m *Mine) window(ctx context.Context, b branch, s span, wanted int, up bool
 		var next Message
 		var op, kind string
 		var seq, took, at, began, ended int64
-		err := r.Scan(&next.Seq, &next.key, &next.RunID, &next.prev, &next.turn, &next.Turn, &next.Call, &took, &at, &seq, &op, &kind,
+		err := r.Scan(&next.Seq, &next.key, &next.RunID, &next.prev, &next.turn, &next.Turn, &next.Call, &took, &at,
+			&seq, &op, &kind,
 			&next.checkpoint, &next.n, &next.Status, &began, &ended)
 		if err != nil {
 			return false, err
@@ -108,7 +110,8 @@ func (m *Mine) window(ctx context.Context, b branch, s span, wanted int, up bool
 		case op == string(state.OpRemove):
 			there = false
 		case seq == next.Seq || op == string(state.OpReplace) && there:
-			next.Kind, next.At, next.Took = message.Role(kind), database.TimeOf(at), time.Duration(took)*time.Millisecond
+			next.Kind, next.At, next.Took = message.Role(kind), database.TimeOf(at),
+				time.Duration(took)*time.Millisecond
 			next.Began, next.Ended = database.TimeOf(began), database.TimeOf(ended)
 			if next.addedIn = msg.addedIn; seq == next.Seq {
 				next.addedIn = next.checkpoint

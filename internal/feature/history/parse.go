@@ -34,7 +34,8 @@ type change struct {
 // errUpdates says that a row of the log is not as the store writes it.
 var errUpdates = errors.New("the log holds an update that cannot be read")
 
-// changesOf are the changes that a row of the log makes to the messages, in order: the row's column, as the store writes it.
+// changesOf are the changes that a row of the log makes to the messages, in order: the row's column, as the store
+// writes it.
 func changesOf(updates []byte) (out []change, err error) {
 	if len(updates) == 0 {
 		return nil, nil

@@ -10,8 +10,10 @@ func FuzzChanges(f *testing.F) {
 	for _, seed := range []string{
 		``, `[]`, `[{"n":"model","w":[{"c":"messages","op":"append","v":[{"type":"ai","id":"1","content":"x"}]}]}]`,
 		`[{"n":"a","w":[{"c":"messages","op":"reset","v":[{"id":"\u0000"}]},{"c":"title","op":"put","v":"t"}]}]`,
-		`[{"n":"a","w":[{"c":"messages","op":"remove","v":["1",2]}]}]`, `[{"n":"a","w":[{"c":"messages","op":"x","v":[]}]}]`,
-		`[1]`, `{`, `[{"w":{}}]`, `[{"n":"a","w":[{"c":"messages","op":"append","v":[7,{"type":"human","additional_kwargs":{"hide_from_ui":true}}]}]}]`,
+		`[{"n":"a","w":[{"c":"messages","op":"remove","v":["1",2]}]}]`,
+		`[{"n":"a","w":[{"c":"messages","op":"x","v":[]}]}]`, `[1]`, `{`,
+		`[{"w":{}}]`,
+		`[{"n":"a","w":[{"c":"messages","op":"append","v":[7,{"type":"human","additional_kwargs":{"hide_from_ui":true}}]}]}]`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -24,7 +24,8 @@ func TestTokensOf(t *testing.T) {
 	if n := tokensOf(raw()); n != 7 {
 		t.Errorf("tokens = %d, want 7, of %s", n, raw())
 	}
-	for _, odd := range []string{`{"usage_metadata":{"total_tokens":-1}}`, `{"usage_metadata":{"total_tokens":"x"}}`, `{"usage_metadata":7}`, `7`} {
+	for _, odd := range []string{`{"usage_metadata":{"total_tokens":-1}}`, `{"usage_metadata":{"total_tokens":"x"}}`,
+		`{"usage_metadata":7}`, `7`} {
 		if n := tokensOf(json.RawMessage(odd)); n != 0 {
 			t.Errorf("tokens of %s = %d", odd, n)
 		}

@@ -15,8 +15,8 @@ type Run struct {
 	// Below says that it was started by another run.
 	Below bool
 	Usage message.Usage
-	// Models are the tokens of its answers, by the name that the model gave itself. What it took beyond them went into calls
-	// beside the conversation, such as those for a title or a summary.
+	// Models are the tokens of its answers, by the name that the model gave itself. What it took beyond them went into
+	// calls beside the conversation, such as those for a title or a summary.
 	Models map[string]int
 }
 

@@ -12,11 +12,12 @@ import (
 // Turn is a human message with what was answered to it, on the branch of the thread.
 type Turn struct {
 	Human Message
-	// Answers are the messages behind it, the oldest first, and Last says that no other human message comes behind them.
+	// Answers are the messages behind it, the oldest first, and Last says that no other human message comes behind
+	// them.
 	Answers []Message
 	Last    bool
-	// Base is the checkpoint that the human message was said on, [store.Origin] for the first one of a thread; End is the
-	// last one before the next human message.
+	// Base is the checkpoint that the human message was said on, [store.Origin] for the first one of a thread; End is
+	// the last one before the next human message.
 	Base, End string
 }
 
@@ -28,8 +29,8 @@ type Branch struct {
 	Made    time.Time
 }
 
-// Turn returns the turn that a message is in, the zero Turn if no human has said anything before it. [store.ErrNotFound] if the
-// branch of the thread shows no such message.
+// Turn returns the turn that a message is in, the zero Turn if no human has said anything before it.
+// [store.ErrNotFound] if the branch of the thread shows no such message.
 func (m *Mine) Turn(ctx context.Context, thread, id string) (Turn, error) {
 	t, err := m.turn(ctx, thread, id)
 	if err != nil {

@@ -21,9 +21,9 @@ type Version struct {
 	Current bool
 }
 
-// Versions are those of a message, the oldest first: of a human's all that were said in that place, of an answer all that
-// were given to the same words. A message that was never answered or changed otherwise has itself alone. [store.ErrNotFound]
-// if the thread has no such message.
+// Versions are those of a message, the oldest first: of a human's all that were said in that place, of an answer all
+// that were given to the same words. A message that was never answered or changed otherwise has itself alone.
+// [store.ErrNotFound] if the thread has no such message.
 func (m *Mine) Versions(ctx context.Context, thread, id string) ([]Version, error) {
 	list, err := m.versions(ctx, thread, id)
 	if err != nil {
@@ -59,7 +59,8 @@ func (m *Mine) versions(ctx context.Context, thread, id string) ([]Version, erro
 	return out, nil
 }
 
-// find is where a message was added: on the thread's branch, else where it was last; the zero point if that was nowhere.
+// find is where a message was added: on the thread's branch, else where it was last; the zero point if that was
+// nowhere.
 func (f *finder) find(id string) (at point, err error) {
 	err = f.db.Read(f.ctx, "appends", func(r database.Row) (bool, error) {
 		p, err := scanPoint(r)
@@ -202,7 +203,8 @@ func (f *finder) answers(out []point, human point) ([]point, error) {
 	}
 	for _, p := range ends {
 		if !slices.ContainsFunc(f.b.marks, func(k mark) bool {
-			return !k.reset && k.prev == p.seq && slices.ContainsFunc(ends, func(e point) bool { return f.b.segment(e.seq).from == k.seq })
+			return !k.reset && k.prev == p.seq &&
+				slices.ContainsFunc(ends, func(e point) bool { return f.b.segment(e.seq).from == k.seq })
 		}) {
 			out = append(out, p)
 		}

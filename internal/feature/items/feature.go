@@ -20,7 +20,8 @@ func Feature() database.Feature {
 			Name: "items", Kind: "item", User: "user_id", Key: []string{"user_id", "namespace", "key"},
 			Columns: []database.Column{
 				text.Column("user_id"), text.Column("namespace"), text.Column("key"), instant.Column("created_at"),
-				instant.Column("updated_at"), number.Column("ttl"), instant.Column("expires_at"), database.Doc.Column("value"),
+				instant.Column("updated_at"), number.Column("ttl"), instant.Column("expires_at"),
+				database.Doc.Column("value"),
 			},
 			Age:   database.Age{Column: "expires_at"},
 			Quota: database.Quota{Rows: 1_000_000, Bytes: 4 << 30},
@@ -38,7 +39,8 @@ func checkStored(row database.Row) (name string, fault, err error) {
 		return "", nil, err
 	}
 	labels := splitLabels(namespace)
-	fault = errors.Join(database.CheckText("user id", user), checkItem(labels, key), database.CheckObject("value", value))
+	fault = errors.Join(database.CheckText("user id", user), checkItem(labels, key),
+		database.CheckObject("value", value))
 	if fault == nil && joinLabels(labels) != namespace {
 		fault = errors.New("its namespace is not one as it is stored")
 	}

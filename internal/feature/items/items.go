@@ -1,5 +1,5 @@
-// Package items is the long-term store that LangGraph's API offers beside the threads: documents by namespace and key. The
-// gateway's routes below /store call it; it keeps its rows by internal/database.
+// Package items is the long-term store that LangGraph's API offers beside the threads: documents by namespace and key.
+// The gateway's routes below /store call it; it keeps its rows by internal/database.
 //
 //	items.New(db).For(user) -> Put, Item, Delete, Search, Namespaces
 package items
@@ -23,7 +23,8 @@ const (
 	maxPage   = 16 << 20 // bytes of the values of one page
 	// maxTTL bounds a time to live: with it the end is still a time that can be written.
 	maxTTL = 100 * 365 * 24 * time.Hour
-	// touchEvery is how exact the end of a time to live is that reads prolong: reading again and again costs no writing.
+	// touchEvery is how exact the end of a time to live is that reads prolong: reading again and again costs no
+	// writing.
 	touchEvery = time.Second
 )
 
@@ -35,8 +36,8 @@ type Item struct {
 	Value     json.RawMessage // a JSON object of at most 1 MiB
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// TTL is how long the item lives after it was written, or last read with [Access].Refresh; 0 means for ever. It is kept in
-	// microseconds.
+	// TTL is how long the item lives after it was written, or last read with [Access].Refresh; 0 means for ever. It is
+	// kept in microseconds.
 	TTL time.Duration
 	// Expires is the end of that time; zero if there is none. It follows from TTL and is read only.
 	Expires time.Time
@@ -59,9 +60,9 @@ type Filter struct {
 	Prefix []string
 	// Match selects items whose value has each of these members with an equal value.
 	Match map[string]json.RawMessage
-	// Query selects items whose value has at least one of its words in a string or a number, whatever the case and also as a
-	// part of a longer word. It has at most 4096 bytes; one of white space alone selects all. An item with more of the words
-	// comes first, one with the whole text before all others.
+	// Query selects items whose value has at least one of its words in a string or a number, whatever the case and also
+	// as a part of a longer word. It has at most 4096 bytes; one of white space alone selects all. An item with more of
+	// the words comes first, one with the whole text before all others.
 	Query  string
 	Limit  int // 1 to 1000; 0 means 10
 	Offset int
@@ -91,7 +92,8 @@ type Mine struct{ db database.Bound }
 
 // Put adds an item, or gives the one of its key a new value, UpdatedAt and time to live.
 func (m *Mine) Put(ctx context.Context, i Item) error {
-	err := errors.Join(checkItem(i.Namespace, i.Key), checkTTL(i.TTL), database.CheckSize("value", len(i.Value), maxValue))
+	err := errors.Join(checkItem(i.Namespace, i.Key), checkTTL(i.TTL),
+		database.CheckSize("value", len(i.Value), maxValue))
 	if err == nil {
 		err = database.CheckObject("value", i.Value)
 	}
@@ -101,7 +103,8 @@ func (m *Mine) Put(ctx context.Context, i Item) error {
 			expires = database.Micros(i.UpdatedAt.Add(i.TTL))
 		}
 		err = m.db.Write(ctx, len(i.Value), func(tx database.Tx) error {
-			_, err := tx.Exec("put", joinLabels(i.Namespace), i.Key, database.Micros(i.CreatedAt), database.Micros(i.UpdatedAt),
+			_, err := tx.Exec("put", joinLabels(i.Namespace), i.Key, database.Micros(i.CreatedAt),
+				database.Micros(i.UpdatedAt),
 				i.TTL.Microseconds(), expires, database.ObjectText(i.Value))
 			return err
 		})

@@ -21,8 +21,9 @@ func TestItems(t *testing.T) {
 		name string
 		test func(*fixture)
 	}{
-		{"round trip", itemRoundTrip}, {"bounds", itemBounds}, {"search", itemSearch}, {"query", itemQuery}, {"time to live", itemTTL},
-		{"collected", itemCollect}, {"namespaces", itemNamespaces}, {"race", itemRace}, {"of others", itemsOfOthers},
+		{"round trip", itemRoundTrip}, {"bounds", itemBounds}, {"search", itemSearch}, {"query", itemQuery},
+		{"time to live", itemTTL}, {"collected", itemCollect}, {"namespaces", itemNamespaces}, {"race", itemRace},
+		{"of others", itemsOfOthers},
 	} {
 		cases = append(cases, databases.Case{Name: c.name, Test: func(f *databases.Fixture) { c.test(newFixture(f)) }})
 	}
@@ -86,7 +87,8 @@ func itemsOfOthers(f *fixture) {
 		f.Equal("namespaces", len(ns), 0)
 		f.Equal("error", errors.Is(err, want), true)
 		f.Equal("delete", errors.Is(his.Delete(f.Context(), hers.Namespace, hers.Key), want), true)
-		f.Equal("put", errors.Is(his.Put(f.Context(), items.Item{Namespace: hers.Namespace, Key: hers.Key}), want), true)
+		f.Equal("put", errors.Is(his.Put(f.Context(), items.Item{Namespace: hers.Namespace, Key: hers.Key}), want),
+			true)
 	}
 	got, err := f.Item(f.Context(), hers.Namespace, hers.Key, f.access())
 	f.Must(err)
@@ -97,7 +99,8 @@ func itemsOfOthers(f *fixture) {
 func (f *fixture) add(namespace, key, value string) items.Item {
 	f.Helper()
 	now := f.tick()
-	i := items.Item{Namespace: strings.Split(namespace, "."), Key: key, Value: json.RawMessage(value), CreatedAt: now, UpdatedAt: now}
+	i := items.Item{Namespace: strings.Split(namespace, "."), Key: key, Value: json.RawMessage(value), CreatedAt: now,
+		UpdatedAt: now}
 	f.Must(f.Put(f.Context(), i))
 	return i
 }
@@ -174,10 +177,12 @@ func itemBounds(f *fixture) {
 	ns := []string{"a"}
 	for _, bad := range []items.Item{
 		{Key: "k"}, {Namespace: ns}, {Namespace: append(long, "x"), Key: "k"}, {Namespace: []string{"a", ""}, Key: "k"},
-		{Namespace: []string{"a.b"}, Key: "k"}, {Namespace: []string{"a\x00"}, Key: "k"}, {Namespace: []string{"a\x01b"}, Key: "k"},
-		{Namespace: []string{"\xff"}, Key: "k"}, {Namespace: []string{strings.Repeat("l", 129)}, Key: "k"}, {Namespace: ns, Key: strings.Repeat("k", 257)},
+		{Namespace: []string{"a.b"}, Key: "k"}, {Namespace: []string{"a\x00"}, Key: "k"},
+		{Namespace: []string{"a\x01b"}, Key: "k"}, {Namespace: []string{"\xff"}, Key: "k"},
+		{Namespace: []string{strings.Repeat("l", 129)}, Key: "k"}, {Namespace: ns, Key: strings.Repeat("k", 257)},
 		{Namespace: ns, Key: "k\x00"}, {Namespace: ns, Key: "k", Value: json.RawMessage(`[]`)},
-		{Namespace: ns, Key: "k", Value: json.RawMessage(`{`)}, {Namespace: ns, Key: "k", Value: json.RawMessage(`null`)},
+		{Namespace: ns, Key: "k", Value: json.RawMessage(`{`)},
+		{Namespace: ns, Key: "k", Value: json.RawMessage(`null`)},
 	} {
 		if err := f.Put(f.Context(), bad); err == nil {
 			f.Errorf("PutItem took %.200q", fmt.Sprintf("%+v", bad))
@@ -231,7 +236,8 @@ func itemSearch(f *fixture) {
 		f.add("many", fmt.Sprint(i), `{}`)
 	}
 	f.Equal("limit", len(strings.Fields(f.found(items.Filter{}))), 10)
-	for _, bad := range []items.Filter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {Prefix: []string{""}}, {Prefix: []string{"a.b"}},
+	for _, bad := range []items.Filter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {Prefix: []string{""}},
+		{Prefix: []string{"a.b"}},
 		{Prefix: []string{"a\x00"}}, {Match: members("k", "x")}, {Query: strings.Repeat("q", 4097)}} {
 		bad.Now = f.now
 		if _, err := f.Search(f.Context(), bad); err == nil {
@@ -248,7 +254,8 @@ func itemQuery(f *fixture) {
 	f.add("a", "city", `{"text":"Ann lives in M\u00fcnchen","tags":["home",{"deep":"Isar"}]}`)
 	f.add("a.b", "drink", `{"text":"likes tea","k":true}`)
 	f.add("b", "name", `{"pizza":"the name of a member is not searched","yes":true,"no":null}`)
-	f.Must(f.as("bob").Put(f.Context(), items.Item{Namespace: []string{"a"}, Key: "b", Value: json.RawMessage(`{"x":"pizza"}`)}))
+	f.Must(f.as("bob").Put(f.Context(),
+		items.Item{Namespace: []string{"a"}, Key: "b", Value: json.RawMessage(`{"x":"pizza"}`)}))
 	for _, tt := range []struct {
 		query  string
 		filter items.Filter
@@ -282,7 +289,8 @@ func itemQuery(f *fixture) {
 	f.Equal("scores", []float64{is[0].Score, is[1].Score}, []float64{2.0 / 3, 1.0 / 3})
 	f.Equal("whole", is[0].Value, json.RawMessage(`{"text":"Ann likes PIZZA with olives","n":42}`))
 	for i := range 60 {
-		f.add("many", fmt.Sprint(i), fmt.Sprintf(`{"t":"%s"}`, strings.Repeat("deer ", 1+i%2)+[]string{"", "fawn"}[i/59]))
+		f.add("many", fmt.Sprint(i), fmt.Sprintf(`{"t":"%s"}`, strings.Repeat("deer ", 1+i%2)+
+			[]string{"", "fawn"}[i/59]))
 	}
 	f.Equal("the best of many", f.found(items.Filter{Query: "deer fawn", Limit: 3}), "many:59 many:58 many:57")
 }
@@ -328,7 +336,8 @@ func itemTTL(f *fixture) {
 	f.Must(item(at(ttl*3/2-1000, false)))
 	f.Equal("a search that refreshes", f.found(items.Filter{Prefix: []string{"a"}, Access: at(ttl, true)}), "a:1")
 	f.Must(item(at(2*ttl-1000, false)))
-	f.Equal("a query that refreshes", f.found(items.Filter{Prefix: []string{"a"}, Query: "x", Access: at(2*ttl-1000, true)}), "a:1")
+	f.Equal("a query that refreshes",
+		f.found(items.Filter{Prefix: []string{"a"}, Query: "x", Access: at(2*ttl-1000, true)}), "a:1")
 	f.Must(item(at(3*ttl-2000, false)))
 	f.Want(item(at(3*ttl, false)), store.ErrNotFound, "")
 
@@ -341,7 +350,8 @@ func itemTTL(f *fixture) {
 	f.Must(err)
 	f.Equal("put again", got, again)
 	later := again
-	later.CreatedAt, later.UpdatedAt, later.TTL, later.Expires = later.CreatedAt.Add(time.Second), later.UpdatedAt.Add(time.Second), 0, time.Time{}
+	later.CreatedAt, later.UpdatedAt, later.TTL, later.Expires = later.CreatedAt.Add(time.Second),
+		later.UpdatedAt.Add(time.Second), 0, time.Time{}
 	f.Must(f.Put(f.Context(), later)) // now for ever
 	later.CreatedAt = again.CreatedAt
 	got, err = f.Item(f.Context(), live.Namespace, live.Key, at(1000*ttl, true))
@@ -367,8 +377,9 @@ func itemTTL(f *fixture) {
 func itemCollect(f *fixture) {
 	now := f.tick()
 	for i := range 300 {
-		f.Must(f.Put(f.Context(), items.Item{Namespace: []string{"a"}, Key: fmt.Sprint(i), CreatedAt: now, UpdatedAt: now,
-			TTL: time.Duration(i%3) * time.Minute}))
+		f.Must(f.Put(f.Context(), items.Item{Namespace: []string{"a"}, Key: fmt.Sprint(i), CreatedAt: now,
+			UpdatedAt: now,
+			TTL:       time.Duration(i%3) * time.Minute}))
 	}
 	count := func(at time.Time) int { // also of those that are over
 		is, err := f.Search(f.Context(), items.Filter{Limit: 1000, Access: items.Access{Now: at}})
@@ -380,8 +391,9 @@ func itemCollect(f *fixture) {
 		r             store.Retention
 		dropped, left int
 	}{
-		{store.Retention{}, 0, 300}, {store.Retention{Rows: now}, 0, 300}, {store.Retention{Rows: after.Rows, DryRun: true}, 100, 300},
-		{after, 100, 200}, {after, 0, 200}, {store.Retention{Rows: now.Add(time.Hour)}, 100, 100},
+		{store.Retention{}, 0, 300}, {store.Retention{Rows: now}, 0, 300},
+		{store.Retention{Rows: after.Rows, DryRun: true}, 100, 300}, {after, 100, 200}, {after, 0, 200},
+		{store.Retention{Rows: now.Add(time.Hour)}, 100, 100},
 	} {
 		c, err := f.System().Collect(f.Context(), tt.r)
 		f.Must(err)
@@ -421,7 +433,8 @@ func itemNamespaces(f *fixture) {
 		{depth: 2, prefix: "a", want: "a|a.b"},
 		{prefix: "nobody", want: ""},
 	} {
-		filter := items.NamespaceFilter{Prefix: split(tt.prefix), Suffix: split(tt.suffix), MaxDepth: tt.depth, Limit: tt.limit, Offset: tt.offset, Now: f.now}
+		filter := items.NamespaceFilter{Prefix: split(tt.prefix), Suffix: split(tt.suffix), MaxDepth: tt.depth,
+			Limit: tt.limit, Offset: tt.offset, Now: f.now}
 		ns, err := f.Namespaces(f.Context(), filter)
 		f.Must(err)
 		var got []string
@@ -430,7 +443,8 @@ func itemNamespaces(f *fixture) {
 		}
 		f.Equal(fmt.Sprintf("%+v", filter), strings.Join(got, "|"), tt.want)
 	}
-	for _, bad := range []items.NamespaceFilter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {MaxDepth: -1}, {Prefix: []string{""}}, {Suffix: []string{"a.b"}}} {
+	for _, bad := range []items.NamespaceFilter{{Limit: -1}, {Limit: 1001}, {Offset: -1}, {MaxDepth: -1},
+		{Prefix: []string{""}}, {Suffix: []string{"a.b"}}} {
 		bad.Now = f.now
 		if _, err := f.Namespaces(f.Context(), bad); err == nil {
 			f.Errorf("Namespaces took %+v", bad)
@@ -441,7 +455,8 @@ func itemNamespaces(f *fixture) {
 // itemRace: of puts at the same time one is the last, and the item is made once.
 func itemRace(f *fixture) {
 	f.Equal("done", f.Together(16, nil, func(i int) error {
-		return f.Put(f.Context(), items.Item{Namespace: []string{"a"}, Key: "k", Value: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
+		return f.Put(f.Context(),
+			items.Item{Namespace: []string{"a"}, Key: "k", Value: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
 	}), 16)
 	f.Equal("items", f.found(items.Filter{}), "a:k")
 }

@@ -53,8 +53,10 @@ func checkLabels(what string, labels []string) error {
 		return fmt.Errorf("%s has %d labels and may have 1 to %d", what, len(labels), maxLabels)
 	}
 	for _, l := range labels {
-		if l == "" || len(l) > maxLabel || strings.ContainsRune(l, '.') || strings.ContainsFunc(l, unicode.IsControl) || database.CheckText("label", l) != nil {
-			return fmt.Errorf("label %.40q of %s is not 1 to %d bytes of UTF-8 without a dot or a control character", l, what, maxLabel)
+		if l == "" || len(l) > maxLabel || strings.ContainsRune(l, '.') || strings.ContainsFunc(l, unicode.IsControl) ||
+			database.CheckText("label", l) != nil {
+			return fmt.Errorf("label %.40q of %s is not 1 to %d bytes of UTF-8 without a dot or a control character", l,
+				what, maxLabel)
 		}
 	}
 	return nil

@@ -52,8 +52,8 @@ func (t *terms) score(value []byte) float64 {
 	return float64(found) / float64(len(t.words)+1)
 }
 
-// appendTexts appends the strings and the numbers of a value, each on a line of its own. The names of members are not of
-// what somebody wrote down, and left out.
+// appendTexts appends the strings and the numbers of a value, each on a line of its own. The names of members are not
+// of what somebody wrote down, and left out.
 func appendTexts(b, raw []byte) []byte {
 	if len(raw) == 0 {
 		return b

@@ -23,7 +23,8 @@ func (m *Mine) Search(ctx context.Context, f Filter) ([]Item, error) {
 
 func (m *Mine) search(ctx context.Context, f Filter) (is []Item, err error) {
 	f.Limit = cmp.Or(f.Limit, 10)
-	if err := errors.Join(database.CheckPage(f.Limit, 1000, f.Offset), checkNow(f.Now), checkPrefix(f.Prefix)); err != nil {
+	if err := errors.Join(database.CheckPage(f.Limit, 1000, f.Offset), checkNow(f.Now),
+		checkPrefix(f.Prefix)); err != nil {
 		return nil, err
 	}
 	w, err := database.NewWanted(f.Match, true)

@@ -87,7 +87,8 @@ func (i *idAnswer) UnmarshalJSON(b []byte) error {
 // lenient reads an object whose members may be of a wrong type: those are left out.
 func lenient(b []byte, into any) error {
 	err := json.Unmarshal(b, into)
-	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong && bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong &&
+		bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
 		return nil
 	}
 	return err
@@ -98,8 +99,8 @@ var (
 	errBlind = errors.New("the model's answer has no JSON object in it")
 )
 
-// parseAnswer reads an answer, with thoughts, words or a fence around it. A section that cannot be read is empty, an item that cannot is
-// left out.
+// parseAnswer reads an answer, with thoughts, words or a fence around it. A section that cannot be read is empty, an
+// item that cannot is left out.
 func parseAnswer(text string) (a answer, err error) {
 	if len(text) > maxAnswer {
 		text = text[:maxAnswer]
@@ -133,7 +134,8 @@ func firstObject(text string, into any) error {
 	return errBlind
 }
 
-// items are those of a list that can be read. Each keeps its place, for others refer to it: one that cannot be read is the zero value.
+// items are those of a list that can be read. Each keeps its place, for others refer to it: one that cannot be read is
+// the zero value.
 func items[T any](raw json.RawMessage) []T {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {

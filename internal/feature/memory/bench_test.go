@@ -14,21 +14,22 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/databases"
 )
 
-// BenchmarkSearch looks through 10,000 facts of a user, on both databases: a word that every fact has, one of a tenth of them, one of
-// a single fact, two Chinese characters, and one that is nowhere.
+// BenchmarkSearch looks through 10,000 facts of a user, on both databases: a word that every fact has, one of a tenth
+// of them, one of a single fact, two Chinese characters, and one that is nowhere.
 func BenchmarkSearch(b *testing.B) {
 	databases.Bench(b, feature.All(), func(b *testing.B, st database.Store) {
 		const n = memory.MaxImport
 		settings := config.Default().Memory
 		settings.Backend.MaxFacts = n
-		mine := memory.New(memory.Config{Store: st, Settings: func() config.Memory { return settings }}).For(access.FromRow("ann"))
+		mine := memory.New(memory.Config{Store: st, Settings: func() config.Memory { return settings }}).
+			For(access.FromRow("ann"))
 		d := memory.Document{Facts: make([]memory.FactDoc, n)}
 		kinds := []string{"tea", "coffee", "cats", "Lund", "chess", "喜欢喝绿茶", "bread", "trains", "maps", "rain"}
 		for i := range d.Facts {
 			sure := 0.5 + float64(i%50)/100
 			d.Facts[i] = memory.FactDoc{
-				ID: fmt.Sprint("fact_", i), Content: fmt.Sprintf("The person likes %s, as they said on day %d", kinds[i%len(kinds)], i), Category: "context",
-				Confidence: &sure,
+				ID: fmt.Sprint("fact_", i), Content: fmt.Sprintf("The person likes %s, as they said on day %d",
+					kinds[i%len(kinds)], i), Category: "context", Confidence: &sure,
 			}
 		}
 		if err := mine.Import(b.Context(), d); err != nil {

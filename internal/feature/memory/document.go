@@ -107,10 +107,12 @@ func parseStamp(s string) time.Time {
 // docOf is a fact as documents have it.
 func docOf(f *Fact, user string) FactDoc {
 	d := FactDoc{
-		ID: f.ID, Content: f.Content, Category: f.Category, CategoryExtension: f.Extension, Topics: f.Topics, Confidence: &f.Confidence,
-		CreatedAt: Stamp(f.CreatedAt), Source: SourceDoc(cmp.Or(f.Source, Unknown)), SourceError: f.SourceError, SchemaVersion: 2,
-		Status: f.Status, Scope: ScopeDoc{user, cmp.Or(f.Agent, standard), f.Folder}, Revision: f.Revision, UpdatedAt: Stamp(f.UpdatedAt),
-		ConsolidatedFrom: f.From, ValidDays: f.ValidDays, ConfirmedAt: Stamp(f.ConfirmedAt), Confirmations: f.Confirmations,
+		ID: f.ID, Content: f.Content, Category: f.Category, CategoryExtension: f.Extension, Topics: f.Topics,
+		Confidence: &f.Confidence, CreatedAt: Stamp(f.CreatedAt), Source: SourceDoc(cmp.Or(f.Source, Unknown)),
+		SourceError: f.SourceError, SchemaVersion: 2, Status: f.Status,
+		Scope: ScopeDoc{user, cmp.Or(f.Agent, standard), f.Folder}, Revision: f.Revision, UpdatedAt: Stamp(f.UpdatedAt),
+		ConsolidatedFrom: f.From, ValidDays: f.ValidDays, ConfirmedAt: Stamp(f.ConfirmedAt),
+		Confirmations: f.Confirmations,
 	}
 	if f.Source == Conversation && f.Thread != "" {
 		d.Source = SourceDoc(f.Thread)
@@ -127,11 +129,13 @@ func docOf(f *Fact, user string) FactDoc {
 // fact reads it.
 func (d FactDoc) fact() Fact {
 	f := Fact{
-		ID: d.ID, Status: Active, Content: d.Content, Confidence: 0.5, Revision: max(d.Revision, 1), CreatedAt: parseStamp(d.CreatedAt),
-		UpdatedAt: parseStamp(cmp.Or(d.UpdatedAt, d.CreatedAt)), Agent: strings.ToLower(d.Scope.AgentName), Folder: d.Scope.FolderID,
+		ID: d.ID, Status: Active, Content: d.Content, Confidence: 0.5, Revision: max(d.Revision, 1),
+		CreatedAt: parseStamp(d.CreatedAt), UpdatedAt: parseStamp(cmp.Or(d.UpdatedAt, d.CreatedAt)),
+		Agent: strings.ToLower(d.Scope.AgentName), Folder: d.Scope.FolderID,
 		Rest: Rest{
-			Source: string(cmp.Or(d.Source, Unknown)), Topics: d.Topics, SourceError: d.SourceError, From: d.ConsolidatedFrom,
-			ValidDays: max(0, d.ValidDays), Confirmations: max(0, d.Confirmations), ConfirmedAt: parseStamp(d.ConfirmedAt),
+			Source: string(cmp.Or(d.Source, Unknown)), Topics: d.Topics, SourceError: d.SourceError,
+			From: d.ConsolidatedFrom, ValidDays: max(0, d.ValidDays), Confirmations: max(0, d.Confirmations),
+			ConfirmedAt: parseStamp(d.ConfirmedAt),
 		},
 	}
 	if d.Confidence != nil {
@@ -163,7 +167,8 @@ func (m *Mine) Document(ctx context.Context) (Document, error) {
 	if err != nil {
 		return Document{}, fmt.Errorf("read memory: %w", err)
 	}
-	d := Document{Version: written, Revision: r.Revision, LastUpdated: Stamp(r.UpdatedAt), Sections: r.Sections, Facts: make([]FactDoc, len(list))}
+	d := Document{Version: written, Revision: r.Revision, LastUpdated: Stamp(r.UpdatedAt), Sections: r.Sections,
+		Facts: make([]FactDoc, len(list))}
 	if r.Revision == 0 {
 		d.Version, d.LastUpdated = unwritten, Stamp(m.all.cfg.Now())
 	}
@@ -207,11 +212,12 @@ func ParseDocument(raw []byte) (Document, error) {
 	return d, nil
 }
 
-// Import replaces the user's memory by a document. Facts of folders that the user has not become those of all threads. What was there
-// can come back for a while, but for what the document has under the same id.
+// Import replaces the user's memory by a document. Facts of folders that the user has not become those of all threads.
+// What was there can come back for a while, but for what the document has under the same id.
 func (m *Mine) Import(ctx context.Context, d Document) error {
 	if len(d.Facts) > MaxImport {
-		return fmt.Errorf("import memory: %w: it has %d facts, more than %d", store.ErrTooLarge, len(d.Facts), MaxImport)
+		return fmt.Errorf("import memory: %w: it has %d facts, more than %d", store.ErrTooLarge, len(d.Facts),
+			MaxImport)
 	}
 	there := map[string]bool{"": true}
 	err := m.db.Read(ctx, "folders", func(r database.Row) (bool, error) {

@@ -32,8 +32,8 @@ const (
 	ActCleared   = "cleared"
 )
 
-// edit is a write that is being decided: what it has looked at, and what is to become of it. What it reads it reads once, and as it
-// was when the edit began: else the write is refused.
+// edit is a write that is being decided: what it has looked at, and what is to become of it. What it reads it reads
+// once, and as it was when the edit began: else the write is refused.
 type edit struct {
 	all      *Memory
 	was      record
@@ -44,7 +44,8 @@ type edit struct {
 	// find reads rows of the user; nil has none. err is what went wrong with that: an edit that has one is not written.
 	find func(statement string, scan func(database.Row) (more bool, err error), args ...any) error
 	err  error
-	// facts are those that were looked at, by their ids, as they are to be: nil for one that is not there. stored is how they are.
+	// facts are those that were looked at, by their ids, as they are to be: nil for one that is not there. stored is
+	// how they are.
 	facts, stored map[string]*Fact
 	// whole says that all were looked at.
 	whole bool
@@ -248,7 +249,8 @@ func (e *edit) writeNotes(tx database.Tx) error {
 			folder = &n.folder
 		}
 		body, err := json.Marshal(n.body)
-		err = exec(err, tx, "note", seq, instant(e.now), n.fact, folder, n.batch, n.act, database.Plain(n.why), database.Plain(string(body)))
+		err = exec(err, tx, "note", seq, instant(e.now), n.fact, folder, n.batch, n.act, database.Plain(n.why),
+			database.Plain(string(body)))
 		if err != nil {
 			return err
 		}

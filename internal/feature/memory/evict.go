@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/database"
 )
 
-// evict makes room where a fact was added: of those for the same agent and folder there may be so many. The weakest go, which may be
-// the new one. Of proposed ones the oldest go.
+// evict makes room where a fact was added: of those for the same agent and folder there may be so many. The weakest go,
+// which may be the new one. Of proposed ones the oldest go.
 func (e *edit) evict(added *Fact, batch string) {
 	set := e.all.Settings().Backend
 	alike := func(f *Fact) bool { return f.Status == Active && f.Agent == added.Agent && f.Folder == added.Folder }
@@ -80,7 +80,8 @@ func fading(at, now time.Time, halfLife float64) float64 {
 	return math.Exp2(-max(0, days(now.Sub(at))) / halfLife)
 }
 
-// reserved are the corrections that stay whatever they are worth, by hybrid-v1 alone: a part of the room, the strongest of them.
+// reserved are the corrections that stay whatever they are worth, by hybrid-v1 alone: a part of the room, the strongest
+// of them.
 func reserved(list []*Fact, set config.MemoryBackend) map[string]bool {
 	keep := make(map[string]bool)
 	if set.Eviction != hybrid {

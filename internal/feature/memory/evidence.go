@@ -26,8 +26,8 @@ type heard struct {
 // least is how much of a quotation there must be, in letters and digits: two characters of Chinese, or a word.
 const least = 2
 
-// of finds out who has said a fact. A quotation that stands in what a human wrote counts, and so do the most words of a fact itself; its
-// numbers and names of things must stand there too.
+// of finds out who has said a fact. A quotation that stands in what a human wrote counts, and so do the most words of a
+// fact itself; its numbers and names of things must stand there too.
 func (h *heard) of(content, quote string) evidence {
 	for _, t := range slices.Backward(h.turns) {
 		if t.Human && says(t.Own, content, quote) && h.nothingNew(content) {
@@ -62,7 +62,8 @@ func says(text, content, quote string) bool {
 
 // foreign reports whether two texts are written in other scripts, so that they can have no words in common.
 func foreign(a, b string) bool {
-	return strings.ContainsFunc(a, latin) != strings.ContainsFunc(b, latin) || strings.ContainsFunc(a, beyondLatin) != strings.ContainsFunc(b, beyondLatin)
+	return strings.ContainsFunc(a, latin) != strings.ContainsFunc(b, latin) ||
+		strings.ContainsFunc(a, beyondLatin) != strings.ContainsFunc(b, beyondLatin)
 }
 
 func latin(r rune) bool       { return r < 0x250 && unicode.IsLetter(r) }
@@ -80,8 +81,9 @@ func plain(s string) string {
 
 // fillers are words that a fact has because it is written of somebody.
 var fillers = map[string]bool{
-	"the": true, "a": true, "an": true, "user": true, "users": true, "is": true, "are": true, "has": true, "have": true, "of": true, "to": true,
-	"and": true, "in": true, "for": true, "with": true, "s": true, "用户": true, "用": true, "户": true, "的": true, "是": true,
+	"the": true, "a": true, "an": true, "user": true, "users": true, "is": true, "are": true, "has": true, "have": true,
+	"of": true, "to": true, "and": true, "in": true, "for": true, "with": true, "s": true, "用户": true, "用": true,
+	"户": true, "的": true, "是": true,
 }
 
 // share is which part of the words of a fact stand in a text; those are compared by their beginnings.
@@ -116,7 +118,8 @@ func stem(t string) string {
 	return t
 }
 
-// hard are numbers, addresses, and names of files and things in programs: a fact may have none that no human has written.
+// hard are numbers, addresses, and names of files and things in programs: a fact may have none that no human has
+// written.
 var hard = regexp.MustCompile(`[\w.+-]+@[\w-]+\.\w+|https?://\S+|[A-Za-z]*\d[\w.:/-]*|[\w-]+(?:[./\\_][\w-]+)+`)
 
 // nothingNew reports whether all hard words of a fact were said by humans.

@@ -60,7 +60,8 @@ const other = "other"
 
 // Categories are those of DeerFlow; whatever else is a kind of other.
 func Categories() []string {
-	return []string{"preference", Correction, "context", "goal", "behavior", "identity", "constraint", "decision", other}
+	return []string{"preference", Correction, "context", "goal", "behavior", "identity", "constraint", "decision",
+		other}
 }
 
 // Fact is something that is remembered.
@@ -137,7 +138,8 @@ func (f *Fact) check() error {
 		return ErrEmpty
 	}
 	var errs []error
-	for what, s := range map[string]string{"category": f.Category, "kind of category": f.Extension, "agent": f.Agent, "thread": f.Thread} {
+	for what, s := range map[string]string{"category": f.Category, "kind of category": f.Extension, "agent": f.Agent,
+		"thread": f.Thread} {
 		errs = append(errs, database.CheckText(what, s))
 	}
 	if len(f.Topics) > maxTopics {
@@ -146,7 +148,8 @@ func (f *Fact) check() error {
 	if math.IsNaN(f.Confidence) || f.Confidence < 0 || f.Confidence > 1 {
 		errs = append(errs, fmt.Errorf("the confidence of a fact is between 0 and 1, not %g", f.Confidence))
 	}
-	return errors.Join(append(errs, database.CheckID("fact", f.ID), database.CheckSize("a fact", len(f.Content), MaxContent),
+	return errors.Join(append(errs, database.CheckID("fact", f.ID),
+		database.CheckSize("a fact", len(f.Content), MaxContent),
 		database.CheckSize("what a correction avoids", len(f.SourceError), MaxContent))...)
 }
 
@@ -179,7 +182,8 @@ func scanFact(r database.Row) (f Fact, err error) {
 	var folder *string
 	var confidence, created, updated, gone, used int64
 	var rest string
-	err = r.Scan(&f.ID, &f.seq, &f.Status, &f.Agent, &folder, &f.Thread, &f.Category, &confidence, &f.Revision, &created, &updated, &gone,
+	err = r.Scan(&f.ID, &f.seq, &f.Status, &f.Agent, &folder, &f.Thread, &f.Category, &confidence, &f.Revision,
+		&created, &updated, &gone,
 		&used, &f.Uses, &rest, &f.Content)
 	if folder != nil {
 		f.Folder = *folder
@@ -200,7 +204,8 @@ func (f *Fact) values() ([]any, error) {
 		folder = &f.Folder
 	}
 	return []any{
-		f.ID, f.seq, f.Status, f.Agent, folder, f.Thread, f.Category, int64(math.Round(f.Confidence * millionths)), f.Revision,
-		instant(f.CreatedAt), instant(f.UpdatedAt), instant(f.GoneAt), instant(f.UsedAt), f.Uses, database.Plain(string(rest)), f.Content,
+		f.ID, f.seq, f.Status, f.Agent, folder, f.Thread, f.Category, int64(math.Round(f.Confidence * millionths)),
+		f.Revision, instant(f.CreatedAt), instant(f.UpdatedAt), instant(f.GoneAt), instant(f.UsedAt), f.Uses,
+		database.Plain(string(rest)), f.Content,
 	}, err
 }

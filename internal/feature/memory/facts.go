@@ -12,8 +12,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Add keeps a fact that somebody has written himself. Its ID, status and times are set here. [ErrDuplicate] if there is one that says
-// the same, [ErrEvicted] if there is no room for one of so little confidence.
+// Add keeps a fact that somebody has written himself. Its ID, status and times are set here. [ErrDuplicate] if there is
+// one that says the same, [ErrEvicted] if there is no room for one of so little confidence.
 func (m *Mine) Add(ctx context.Context, f Fact) (added Fact, err error) {
 	err = m.change(ctx, "add fact", func(e *edit) error {
 		n := f
@@ -89,7 +89,8 @@ func (m *Mine) Change(ctx context.Context, id string, p Patch) (Fact, error) {
 			return err
 		}
 		out = *old
-		if f.Content == old.Content && f.Category == old.Category && f.Extension == old.Extension && f.Confidence == old.Confidence {
+		if f.Content == old.Content && f.Category == old.Category && f.Extension == old.Extension &&
+			f.Confidence == old.Confidence {
 			return nil
 		}
 		if f.Status == Active && e.twin(&f) {
@@ -103,8 +104,8 @@ func (m *Mine) Change(ctx context.Context, id string, p Patch) (Fact, error) {
 	return out, err
 }
 
-// Forget has a fact go for good, with all that was made of it, what was said, and what is written of them in the history. It returns
-// how many facts went.
+// Forget has a fact go for good, with all that was made of it, what was said, and what is written of them in the
+// history. It returns how many facts went.
 func (m *Mine) Forget(ctx context.Context, id string) (n int, err error) {
 	err = m.change(ctx, "forget fact", func(e *edit) error {
 		if e.get(id) == nil {
@@ -139,7 +140,8 @@ func (e *edit) forget(ids ...string) int {
 	return len(gone)
 }
 
-// ForgetThread has go for good what was learned in a thread, whether that is still there or not. It returns how many facts that were.
+// ForgetThread has go for good what was learned in a thread, whether that is still there or not. It returns how many
+// facts that were.
 func (m *Mine) ForgetThread(ctx context.Context, thread string) (n int, err error) {
 	return m.forgetAll(ctx, "thread", thread, func(f *Fact) bool { return f.Thread == thread })
 }
@@ -199,8 +201,8 @@ func (m *Mine) Refuse(ctx context.Context, id string) (Fact, error) {
 	})
 }
 
-// Restore brings a fact back that was replaced or given up; what has replaced it stays. [ErrDuplicate] if another says the same
-// by now. It stays even where that is one fact too many, until the next is added.
+// Restore brings a fact back that was replaced or given up; what has replaced it stays. [ErrDuplicate] if another says
+// the same by now. It stays even where that is one fact too many, until the next is added.
 func (m *Mine) Restore(ctx context.Context, id string) (Fact, error) {
 	return m.decide(ctx, id, Gone, func(e *edit, f *Fact) error {
 		if e.twin(f) {

@@ -33,10 +33,11 @@ func Feature() database.Feature {
 			{
 				Name: "memory_facts", Kind: "memory_fact", User: "user_id", Key: []string{"user_id", "id"},
 				Columns: []database.Column{
-					text.Column("user_id"), text.Column("id"), number.Column("seq"), text.Column("status"), text.Column("agent"),
-					key.Column("folder_id"), text.Column("thread_id"), text.Column("category"), number.Column("confidence"),
-					number.Column("revision"), instant.Column("created_at"), instant.Column("updated_at"), instant.Column("gone_at"),
-					instant.Column("used_at"), number.Column("uses"), doc.Column("body"), text.Column("content"),
+					text.Column("user_id"), text.Column("id"), number.Column("seq"), text.Column("status"),
+					text.Column("agent"), key.Column("folder_id"), text.Column("thread_id"), text.Column("category"),
+					number.Column("confidence"), number.Column("revision"), instant.Column("created_at"),
+					instant.Column("updated_at"), instant.Column("gone_at"), instant.Column("used_at"),
+					number.Column("uses"), doc.Column("body"), text.Column("content"),
 				},
 				Age:   database.Age{Column: "gone_at", Keep: keepGone},
 				Quota: database.Quota{Rows: maxRows, Bytes: 32 << 20},
@@ -61,7 +62,8 @@ func Feature() database.Feature {
 				},
 			},
 			{
-				Name: "memory_reads", Kind: "memory_read", User: "user_id", Thread: "thread_id", Key: []string{"thread_id"},
+				Name: "memory_reads", Kind: "memory_read", User: "user_id", Thread: "thread_id",
+				Key: []string{"thread_id"},
 				Columns: []database.Column{
 					text.Column("user_id"), text.Column("thread_id"), instant.Column("at"), doc.Column("body"),
 				},
@@ -69,8 +71,9 @@ func Feature() database.Feature {
 			{
 				Name: "memory_history", Kind: "memory_change", User: "user_id", Key: []string{"user_id", "seq"},
 				Columns: []database.Column{
-					text.Column("user_id"), number.Column("seq"), instant.Column("at"), text.Column("fact_id"), key.Column("folder_id"),
-					text.Column("batch"), text.Column("act"), text.Column("why"), doc.Column("body"),
+					text.Column("user_id"), number.Column("seq"), instant.Column("at"), text.Column("fact_id"),
+					key.Column("folder_id"), text.Column("batch"), text.Column("act"), text.Column("why"),
+					doc.Column("body"),
 				},
 				Age: database.Age{Column: "at", Keep: keepHistory},
 			},

@@ -22,8 +22,8 @@ const (
 	maxFactFile = 64 << 10
 )
 
-// ReadFolder reads the memory of a user from DeerFlow's folder of him: memory.json, and the facts in agents/NAME/facts/XX/ID.md. An
-// old memory.json has the facts in it.
+// ReadFolder reads the memory of a user from DeerFlow's folder of him: memory.json, and the facts in
+// agents/NAME/facts/XX/ID.md. An old memory.json has the facts in it.
 func ReadFolder(dir fs.FS) (Document, error) {
 	var d Document
 	raw, err := fs.ReadFile(dir, manifest)
@@ -57,7 +57,8 @@ func ReadFolder(dir fs.FS) (Document, error) {
 		err = nil
 	}
 	if err == nil && missing && len(d.Facts) == 0 {
-		err = fmt.Errorf("there is no %s and no fact below agents: give DeerFlow's folder of a user, or a document", manifest)
+		err = fmt.Errorf("there is no %s and no fact below agents: give DeerFlow's folder of a user, or a document",
+			manifest)
 	}
 	slices.SortFunc(d.Facts, func(a, b FactDoc) int { return strings.Compare(a.ID, b.ID) })
 	return d, err
@@ -109,7 +110,8 @@ var factID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
 
 // ParseFact reads the file of a fact: YAML between two lines of three dashes, a title, and the content.
 func ParseFact(raw []byte) (FactDoc, error) {
-	head, body, ok := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\ufeff"), "\n---\n")
+	head, body, ok := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\ufeff"),
+		"\n---\n")
 	head, begins := strings.CutPrefix(head, "---\n")
 	if !ok || !begins {
 		return FactDoc{}, errors.New("it does not begin with YAML between two lines of three dashes")
@@ -129,18 +131,20 @@ func ParseFact(raw []byte) (FactDoc, error) {
 	return FactDoc{
 		ID: m.ID, Content: cmp.Or(strings.TrimSpace(body), strings.TrimPrefix(title, "# ")), Category: m.Category,
 		CategoryExtension: m.CategoryExtension, Topics: m.Topics, Confidence: m.Confidence, CreatedAt: m.CreatedAt,
-		Source: SourceDoc(cmp.Or(m.Source.Thread, m.Source.Type)), SourceError: m.SourceError, SchemaVersion: 2, Status: m.Status,
-		Scope: ScopeDoc{m.User, m.Agent, m.Folder}, Revision: m.Revision, UpdatedAt: m.UpdatedAt, ConsolidatedFrom: m.ConsolidatedFrom,
-		ValidDays: m.ValidDays, ConfirmedAt: m.ConfirmedAt, Confirmations: m.Confirmations,
+		Source: SourceDoc(cmp.Or(m.Source.Thread, m.Source.Type)), SourceError: m.SourceError, SchemaVersion: 2,
+		Status: m.Status, Scope: ScopeDoc{m.User, m.Agent, m.Folder}, Revision: m.Revision, UpdatedAt: m.UpdatedAt,
+		ConsolidatedFrom: m.ConsolidatedFrom, ValidDays: m.ValidDays, ConfirmedAt: m.ConfirmedAt,
+		Confirmations: m.Confirmations,
 	}, nil
 }
 
 // File writes a fact as DeerFlow's files have it.
 func (d FactDoc) File() ([]byte, error) {
 	m := frontMatter{
-		ID: d.ID, Category: d.Category, CategoryExtension: d.CategoryExtension, Confidence: d.Confidence, CreatedAt: d.CreatedAt,
-		SchemaVersion: 2, Status: d.Status, Topics: d.Topics, ConsolidatedFrom: d.ConsolidatedFrom, SourceError: d.SourceError,
-		ValidDays: d.ValidDays, ConfirmedAt: d.ConfirmedAt, Confirmations: d.Confirmations, UpdatedAt: d.UpdatedAt, Revision: d.Revision,
+		ID: d.ID, Category: d.Category, CategoryExtension: d.CategoryExtension, Confidence: d.Confidence,
+		CreatedAt: d.CreatedAt, SchemaVersion: 2, Status: d.Status, Topics: d.Topics,
+		ConsolidatedFrom: d.ConsolidatedFrom, SourceError: d.SourceError, ValidDays: d.ValidDays,
+		ConfirmedAt: d.ConfirmedAt, Confirmations: d.Confirmations, UpdatedAt: d.UpdatedAt, Revision: d.Revision,
 		User: d.Scope.UserID, Agent: d.Scope.AgentName, Folder: d.Scope.FolderID,
 	}
 	m.Source.Type = string(d.Source)
@@ -179,7 +183,8 @@ func (d Document) Files() (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[path.Join("agents", folderName(f.Scope.AgentName), "facts", hex.EncodeToString(sum[:1]), f.ID+".md")] = raw
+		files[path.Join("agents", folderName(f.Scope.AgentName), "facts", hex.EncodeToString(sum[:1]),
+			f.ID+".md")] = raw
 	}
 	return files, nil
 }

@@ -2,8 +2,8 @@ package memory
 
 import "testing"
 
-// TestForbidden: what looks like a permission, an order, a secret or somebody's data is refused in many words, and what people say of
-// themselves is not.
+// TestForbidden: what looks like a permission, an order, a secret or somebody's data is refused in many words, and what
+// people say of themselves is not.
 func TestForbidden(t *testing.T) {
 	for _, c := range []struct{ content, sentence, want string }{
 		{"Prefers dark mode", "I prefer dark mode in editors.", ""},

@@ -45,7 +45,8 @@ func again(t *testing.T, fact memory.FactDoc) memory.FactDoc {
 	return fact
 }
 
-// FuzzParseDocument: a document is refused, or can be written, and its files can be read, or an id that is no name of a file is named.
+// FuzzParseDocument: a document is refused, or can be written, and its files can be read, or an id that is no name of a
+// file is named.
 func FuzzParseDocument(f *testing.F) {
 	f.Add(`{"version":"2.0","facts":[{"id":"a","content":"b","source":{"type":"manual"},"confidence":null}],"user":{"workContext":{"summary":"s"}}}`)
 	f.Add(`{"facts":[{"id":"../a","content":"b","scope":{"agentName":"../../x"}}]}`)

@@ -68,7 +68,8 @@ func (m *Mine) entries(ctx context.Context, statement string, args ...any) (list
 	return list, err
 }
 
-// History lists what became of a fact, or of all for an empty id, the newest first, before the number; 0 is from the end.
+// History lists what became of a fact, or of all for an empty id, the newest first, before the number; 0 is from the
+// end.
 func (m *Mine) History(ctx context.Context, fact string, before int64, limit int) ([]Entry, error) {
 	if before <= 0 {
 		before = math.MaxInt64
@@ -116,8 +117,8 @@ func (m *Mine) Story(ctx context.Context, id string) (s Story, err error) {
 	return s, nil
 }
 
-// Undo takes back what the last reading of a conversation changed and nobody has changed since. It returns how many facts that were;
-// [store.ErrNotFound] if there is nothing to take back. The conversation is not read again.
+// Undo takes back what the last reading of a conversation changed and nobody has changed since. It returns how many
+// facts that were; [store.ErrNotFound] if there is nothing to take back. The conversation is not read again.
 func (m *Mine) Undo(ctx context.Context) (n int, err error) {
 	err = m.change(ctx, "undo the last reading", func(e *edit) error {
 		n = 0

@@ -13,7 +13,8 @@ import (
 // ErrForbidden is that of a fact that may not be kept; it says why.
 var ErrForbidden = errors.New("this is not remembered")
 
-// Hand is the memory in the hands of a model: what it writes has to be what a human has said, as with a conversation that is read.
+// Hand is the memory in the hands of a model: what it writes has to be what a human has said, as with a conversation
+// that is read.
 type Hand struct {
 	*Mine
 
@@ -83,7 +84,8 @@ func (h Hand) Keep(ctx context.Context, msgs []message.Message, f Fact) (kept Fa
 			return err
 		}
 		if found.message != "" {
-			e.sources = append(e.sources, Source{Thread: h.Thread, Message: found.message, At: e.now, Words: cut(found.sentence, MaxContent), fact: n.ID})
+			e.sources = append(e.sources, Source{Thread: h.Thread, Message: found.message, At: e.now,
+				Words: cut(found.sentence, MaxContent), fact: n.ID})
 		}
 		return nil
 	})
@@ -98,7 +100,8 @@ func (h Hand) Amend(ctx context.Context, msgs []message.Message, id string, p Pa
 	if p.Content != nil {
 		found, err := h.judge(msgs, *p.Content)
 		if err == nil && found.mark != "" {
-			err = fmt.Errorf("%w: nobody has said it; add it as a fact of its own, which a person can agree to", ErrForbidden)
+			err = fmt.Errorf("%w: nobody has said it; add it as a fact of its own, which a person can agree to",
+				ErrForbidden)
 		}
 		if err != nil {
 			return Fact{}, err
@@ -126,7 +129,8 @@ func (h Hand) mayTouch(ctx context.Context, id string) error {
 		return err
 	}
 	at, err := h.place(ctx, h.Thread)
-	if err == nil && (f.Status != Active || f.Agent != "" && f.Agent != h.Agent || f.Folder != "" && f.Folder != at.folder) {
+	if err == nil && (f.Status != Active || f.Agent != "" && f.Agent != h.Agent ||
+		f.Folder != "" && f.Folder != at.folder) {
 		err = store.ErrNotFound
 	}
 	return err

@@ -80,8 +80,8 @@ func (l *lesson) admit(e *edit, a *factAnswer) (f Fact, src Source, why string) 
 		return f, src, why
 	}
 	f = Fact{
-		ID: e.fresh(), Status: Active, Content: a.Content, Agent: l.agent, Thread: l.thread, Confidence: min(a.Confidence, 1), Revision: 1,
-		CreatedAt: e.now, UpdatedAt: e.now,
+		ID: e.fresh(), Status: Active, Content: a.Content, Agent: l.agent, Thread: l.thread,
+		Confidence: min(a.Confidence, 1), Revision: 1, CreatedAt: e.now, UpdatedAt: e.now,
 		Rest: Rest{Source: Conversation, Mark: found.mark, ValidDays: l.lifetime(a.ValidDays)},
 	}
 	f.SetCategory(strings.ToLower(a.Category))
@@ -100,7 +100,8 @@ func (l *lesson) admit(e *edit, a *factAnswer) (f Fact, src Source, why string) 
 	if err := f.check(); err != nil {
 		return f, src, "it is no fact"
 	}
-	return f, Source{Thread: l.thread, Message: found.message, At: e.now, Words: cut(found.sentence, MaxContent), fact: f.ID}, ""
+	return f, Source{Thread: l.thread, Message: found.message, At: e.now, Words: cut(found.sentence, MaxContent),
+		fact: f.ID}, ""
 }
 
 // lifetime is how many days a fact is expected to hold; 0 is not known.
@@ -144,8 +145,8 @@ func (l *lesson) wanted(e *edit, id string) *Fact {
 	return nil
 }
 
-// remove has facts go that the user has said are untrue now: new beats old, and both are in the history. One whose replacement was not
-// kept stays; one whose replacement waits for a yes waits for that too.
+// remove has facts go that the user has said are untrue now: new beats old, and both are in the history. One whose
+// replacement was not kept stays; one whose replacement waits for a yes waits for that too.
 func (l *lesson) remove(e *edit) {
 	for _, r := range l.Remove {
 		f := l.wanted(e, r.ID)
@@ -225,17 +226,20 @@ func (f *Fact) since() time.Time {
 	return f.CreatedAt
 }
 
-// old are the facts that have outlived what they were expected to, the oldest first; nil unless there are enough of them.
+// old are the facts that have outlived what they were expected to, the oldest first; nil unless there are enough of
+// them.
 func old(list []*Fact, set config.MemoryBackend, now time.Time) (out []*Fact) {
 	for _, f := range list {
-		if !slices.Contains(set.StaleProtected, f.Category) && days(now.Sub(f.since())) > float64(cmp.Or(f.ValidDays, set.StaleAge)) {
+		if !slices.Contains(set.StaleProtected, f.Category) &&
+			days(now.Sub(f.since())) > float64(cmp.Or(f.ValidDays, set.StaleAge)) {
 			out = append(out, f)
 		}
 	}
 	if !set.Staleness || len(out) < set.StaleCandidates {
 		return nil
 	}
-	slices.SortFunc(out, func(a, b *Fact) int { return cmp.Or(a.since().Compare(b.since()), cmp.Compare(a.seq, b.seq)) })
+	slices.SortFunc(out,
+		func(a, b *Fact) int { return cmp.Or(a.since().Compare(b.since()), cmp.Compare(a.seq, b.seq)) })
 	const most = 50
 	return out[:min(len(out), most)]
 }
@@ -255,7 +259,8 @@ func (l *lesson) into(e *edit, c *consolidation) {
 	sure := 0.0
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.Sources))) {
 		f := l.wanted(e, id)
-		if f == nil || len(sources) > 0 && (f.Category != sources[0].Category || f.Agent != sources[0].Agent || f.Folder != sources[0].Folder) {
+		if f == nil || len(sources) > 0 && (f.Category != sources[0].Category || f.Agent != sources[0].Agent ||
+			f.Folder != sources[0].Folder) {
 			return
 		}
 		sources, sure = append(sources, f), max(sure, f.Confidence)
@@ -276,7 +281,8 @@ func (l *lesson) into(e *edit, c *consolidation) {
 		return
 	}
 	f := *sources[0]
-	f.ID, f.Content, f.Confidence, f.Revision, f.CreatedAt, f.UpdatedAt = e.fresh(), c.Into.Content, min(c.Into.Confidence, sure), 1, e.now, e.now
+	f.ID, f.Content, f.Confidence, f.Revision, f.CreatedAt, f.UpdatedAt = e.fresh(), c.Into.Content,
+		min(c.Into.Confidence, sure), 1, e.now, e.now
 	f.UsedAt, f.Uses = time.Time{}, 0
 	f.Rest = Rest{Source: Consolidated, Extension: f.Extension, SourceError: f.SourceError, ValidDays: f.ValidDays}
 	for _, s := range sources {

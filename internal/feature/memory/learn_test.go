@@ -21,7 +21,8 @@ var moment = time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)
 // newEdit is an empty memory that is being changed, in no database.
 func newEdit(set config.Memory, facts ...Fact) *edit {
 	n := 0
-	m := &Memory{cfg: Config{Settings: func() config.Memory { return set }, NewID: func() string { n++; return fmt.Sprint("new", n) }}}
+	m := &Memory{cfg: Config{Settings: func() config.Memory { return set },
+		NewID: func() string { n++; return fmt.Sprint("new", n) }}}
 	e := &edit{all: m, now: moment, facts: make(map[string]*Fact), stored: make(map[string]*Fact)}
 	for i, f := range facts {
 		f.seq, f.Revision = int64(i+1), max(f.Revision, 1)
@@ -60,7 +61,8 @@ func scenes(t *testing.T) (list []scene) {
 func (s *scene) messages() (msgs []message.Message) {
 	for i, said := range s.Said {
 		for who, text := range said {
-			m := message.New(map[string]message.Role{"human": message.Human, "ai": message.AI, "tool": message.Tool}[who], text)
+			m := message.New(map[string]message.Role{"human": message.Human, "ai": message.AI,
+				"tool": message.Tool}[who], text)
 			m.ID = fmt.Sprint("m", i)
 			msgs = append(msgs, m)
 		}
@@ -73,7 +75,8 @@ func (s *scene) said(t *testing.T) string {
 	t.Helper()
 	for _, f := range s.Facts {
 		if m, ok := f.(map[string]any); ok {
-			for key, def := range map[string]any{"scope": "user", "durability": "durable", "authority": "descriptive", "confidence": 0.9, "category": "context"} {
+			for key, def := range map[string]any{"scope": "user", "durability": "durable", "authority": "descriptive",
+				"confidence": 0.9, "category": "context"} {
 				if m[key] == nil {
 					m[key] = def
 				}
@@ -87,8 +90,8 @@ func (s *scene) said(t *testing.T) string {
 	return "<think>{hm}</think>Here it is:\n```json\n" + string(raw) + "\n```"
 }
 
-// TestWhatMayBecomeAFact: what a model calls durable is not, if it is a permission, an order for one task, a secret, other people's, or
-// an instruction from elsewhere; and what no human has said waits for a yes.
+// TestWhatMayBecomeAFact: what a model calls durable is not, if it is a permission, an order for one task, a secret,
+// other people's, or an instruction from elsewhere; and what no human has said waits for a yes.
 func TestWhatMayBecomeAFact(t *testing.T) {
 	list := scenes(t)
 	wrong, chinese := 0, 0
@@ -101,14 +104,16 @@ func TestWhatMayBecomeAFact(t *testing.T) {
 			set := config.Default().Memory
 			e := newEdit(set)
 			msgs := s.messages()
-			l := lesson{answer: a, heard: heard{turns: turnsOf(msgs), tools: results(msgs)}, thread: "t", folder: s.Folder, batch: "b", set: set.Backend}
+			l := lesson{answer: a, heard: heard{turns: turnsOf(msgs), tools: results(msgs)}, thread: "t",
+				folder: s.Folder, batch: "b", set: set.Backend}
 			l.apply(e)
 			var kept, proposed, refused []string
 			for _, f := range e.facts {
 				switch f.Status {
 				case Active:
 					kept = append(kept, f.Content)
-					if f.Mark != "" || !slices.ContainsFunc(e.sources, func(s Source) bool { return s.fact == f.ID && s.Words != "" }) {
+					if f.Mark != "" || !slices.ContainsFunc(e.sources,
+						func(s Source) bool { return s.fact == f.ID && s.Words != "" }) {
 						t.Errorf("%q has the mark %q, and its sources are %v", f.Content, f.Mark, e.sources)
 					}
 				case Proposed:
@@ -161,7 +166,8 @@ func statuses(e *edit) string {
 	return strings.Join(out, ", ")
 }
 
-// TestOldFactsAreReviewed: only those that are old, of no protected category, that the model was asked about, and not too many.
+// TestOldFactsAreReviewed: only those that are old, of no protected category, that the model was asked about, and not
+// too many.
 func TestOldFactsAreReviewed(t *testing.T) {
 	set := config.Default().Memory
 	set.Backend.StaleRemovals = 1
@@ -169,7 +175,8 @@ func TestOldFactsAreReviewed(t *testing.T) {
 	confirmed.ConfirmedAt = moment.AddDate(0, 0, -5)
 	short := past("short", "f", "context", 20)
 	short.ValidDays = 10
-	facts := []Fact{past("a", "a", "context", 200), past("b", "b", "goal", 100), past("young", "c", "goal", 80), past("kept", "d", Correction, 300), confirmed, short}
+	facts := []Fact{past("a", "a", "context", 200), past("b", "b", "goal", 100), past("young", "c", "goal", 80),
+		past("kept", "d", Correction, 300), confirmed, short}
 	e := newEdit(set, facts...)
 	l := lessonOf(t, e, set, `{"staleFactsToRemove":[{"id":"young"},{"id":"kept"},"a","b"],
 		"staleFactsToExtend":[{"id":"short","extend_by_days":100000},{"id":"confirmed","extend_by_days":9},{"id":"b","extend_by_days":"soon"}]}`)
@@ -201,7 +208,9 @@ func TestFactsAreConfirmed(t *testing.T) {
 	}
 	for said, want := range map[string]int{"Exactly, that's it.": 1, "完全正确": 1, "Hm, what?": 0} {
 		e := newEdit(set, past("a", "Likes tea", "context", 3))
-		l := lessonOf(t, e, set, `{"factsToReinforce":[{"id":"a","scope":"user"},{"id":"a","scope":"user"},{"id":"a","scope":"thread"},{"id":"none","scope":"user"}]}`)
+		l := lessonOf(t, e,
+			set,
+			`{"factsToReinforce":[{"id":"a","scope":"user"},{"id":"a","scope":"user"},{"id":"a","scope":"thread"},{"id":"none","scope":"user"}]}`)
 		l.confirms = slices.Contains(signs.in([]turn{{Human: true, Own: said}}), reinforcement)
 		l.apply(e)
 		if f := e.facts["a"]; f.Confirmations != want {
@@ -214,7 +223,8 @@ func TestFactsAreConfirmed(t *testing.T) {
 func TestSimilarFactsBecomeOne(t *testing.T) {
 	set := config.Default().Memory
 	set.Backend.Consolidation, set.Backend.ConsolidationFacts = true, 2
-	facts := []Fact{past("a", "Likes green tea", "preference", 3), past("b", "Likes tea from Japan", "preference", 3), past("c", "Has a cat", "context", 3)}
+	facts := []Fact{past("a", "Likes green tea", "preference", 3), past("b", "Likes tea from Japan", "preference", 3),
+		past("c", "Has a cat", "context", 3)}
 	for answer, want := range map[string]string{
 		`{"sourceIds":["a","b"],"consolidated":{"content":"Likes green tea from Japan","confidence":1}}`:                "a gone, b gone, c active, new1 active",
 		`{"sourceIds":["a","c"],"consolidated":{"content":"Likes green tea, has a cat","confidence":1}}`:                "a active, b active, c active",
@@ -230,7 +240,8 @@ func TestSimilarFactsBecomeOne(t *testing.T) {
 		if got := statuses(e); got != want {
 			t.Errorf("%s: %s", answer, got)
 		}
-		if f := e.facts["new1"]; f != nil && (f.Confidence != 0.8 || f.Source != Consolidated || len(f.From) != 2 || f.Category != "preference") {
+		if f := e.facts["new1"]; f != nil && (f.Confidence != 0.8 || f.Source != Consolidated || len(f.From) != 2 ||
+			f.Category != "preference") {
 			t.Errorf("%+v", f)
 		}
 		set.Backend.Consolidation = false
@@ -243,7 +254,8 @@ func TestSimilarFactsBecomeOne(t *testing.T) {
 	}
 }
 
-// TestSummaries: those that are about the user, say nothing that may not be remembered, and have no number or name that he did not say.
+// TestSummaries: those that are about the user, say nothing that may not be remembered, and have no number or name that
+// he did not say.
 func TestSummaries(t *testing.T) {
 	set := config.Default().Memory
 	for answer, want := range map[string]string{
@@ -288,7 +300,8 @@ func TestTurns(t *testing.T) {
 	}) {
 		got = append(got, fmt.Sprint(turn.Human, " ", turn.Text))
 	}
-	if d := cmp.Diff([]string{"true I like tea", "false Yes.", "false Yes.", "true ok then do the rest", "false Yes."}, got); d != "" {
+	if d := cmp.Diff([]string{"true I like tea", "false Yes.", "false Yes.", "true ok then do the rest", "false Yes."},
+		got); d != "" {
 		t.Error(d)
 	}
 	var many []message.Message
@@ -315,9 +328,11 @@ func FuzzParseAnswer(f *testing.F) {
 		}
 		set := config.Default().Memory
 		set.Backend.Consolidation = true
-		e := newEdit(set, past("a", "Likes tea", "context", 300), past("b", "Has a cat", "context", 300), past("c", "Runs", "goal", 300))
-		l := &lesson{answer: a, thread: "t", batch: "b", set: set.Backend, untrue: map[string]bool{"a": true}, confirms: true,
-			heard: heard{turns: []turn{{ID: "m", Human: true, Text: "I like tea", Own: "I like tea"}}}}
+		e := newEdit(set, past("a", "Likes tea", "context", 300), past("b", "Has a cat", "context", 300),
+			past("c", "Runs", "goal", 300))
+		l := &lesson{answer: a, thread: "t", batch: "b", set: set.Backend, untrue: map[string]bool{"a": true},
+			confirms: true,
+			heard:    heard{turns: []turn{{ID: "m", Human: true, Text: "I like tea", Own: "I like tea"}}}}
 		if _, err := l.prompt(e, signalNames()); err != nil {
 			t.Fatal(err)
 		}

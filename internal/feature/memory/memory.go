@@ -1,12 +1,12 @@
-// Package memory keeps what Pudu knows about a user beyond one thread: short summaries, and facts, each with where it comes from and
-// for whom it is. [Memory] is everybody's, [Mine] one user's.
+// Package memory keeps what Pudu knows about a user beyond one thread: short summaries, and facts, each with where it
+// comes from and for whom it is. [Memory] is everybody's, [Mine] one user's.
 //
 //	people -> Add, Change, Forget, Accept, Undo, Search, Import, Document -> facts and their history, one transaction
 //	runs   -> Note, and Why <- the messages of the thread; Hand, as tools
 //	ended runs -> Reader, a job -> a model -> what code lets through -> facts, proposed facts, their sources
 //
-// Every write raises the revision of the user's memory and is refused if another has written meanwhile, so each is decided by what is
-// there. Nothing that decides what a run may do reads from here.
+// Every write raises the revision of the user's memory and is refused if another has written meanwhile, so each is
+// decided by what is there. Nothing that decides what a run may do reads from here.
 package memory
 
 import (
@@ -176,7 +176,8 @@ func (m *Mine) Fact(ctx context.Context, id string) (Fact, error) {
 // begin begins an edit of what is there now: what is written because of it is refused if another has written meanwhile.
 func (m *Mine) begin(ctx context.Context) (*edit, error) {
 	e := &edit{
-		all: m.all, now: m.all.cfg.Now().UTC().Truncate(time.Microsecond), facts: make(map[string]*Fact), stored: make(map[string]*Fact),
+		all: m.all, now: m.all.cfg.Now().UTC().Truncate(time.Microsecond), facts: make(map[string]*Fact),
+		stored: make(map[string]*Fact),
 		find: func(statement string, scan func(database.Row) (bool, error), args ...any) error {
 			return m.db.Read(ctx, statement, scan, args...)
 		},

@@ -19,10 +19,12 @@ import (
 func TestMemory(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{
 		{Name: "facts", Test: keepsFacts}, {Name: "bounds", Test: bounds}, {Name: "eviction", Test: evicts},
-		{Name: "forgotten with what was made of it", Test: forgets}, {Name: "documents", Test: documents}, {Name: "search", Test: searches},
+		{Name: "forgotten with what was made of it", Test: forgets}, {Name: "documents", Test: documents},
+		{Name: "search", Test: searches},
 		{Name: "search among many", Test: searchesAmongMany},
-		{Name: "of others", Test: ofOthers}, {Name: "folders", Test: goesWithItsFolder}, {Name: "two at once", Test: twoAtOnce},
-		{Name: "copied, restored and deleted", Test: kept}, {Name: "proposed", Test: proposed},
+		{Name: "of others", Test: ofOthers}, {Name: "folders", Test: goesWithItsFolder},
+		{Name: "two at once", Test: twoAtOnce}, {Name: "copied, restored and deleted", Test: kept},
+		{Name: "proposed", Test: proposed},
 	})
 }
 
@@ -92,10 +94,12 @@ func keepsFacts(f *databases.Fixture) {
 	m = newMemory(f, nil).For(f.Ann())
 	got, err := m.Fact(f.Context(), tea.ID)
 	f.Must(err)
-	f.Equal("read", []any{got.Content, got.Confidence, got.CreatedAt.Equal(tea.CreatedAt), got.Source}, []any{green, 0.8, true, "manual"})
+	f.Equal("read", []any{got.Content, got.Confidence, got.CreatedAt.Equal(tea.CreatedAt), got.Source},
+		[]any{green, 0.8, true, "manual"})
 	story, err := m.Story(f.Context(), tea.ID)
 	f.Must(err)
-	f.Equal("history", []string{story.History[0].Act, story.History[1].Act}, []string{memory.ActChanged, memory.ActAdded})
+	f.Equal("history", []string{story.History[0].Act, story.History[1].Act},
+		[]string{memory.ActChanged, memory.ActAdded})
 	f.Equal("before", story.History[0].Before.Content, "Likes\uFFFD tea")
 	f.Must(m.Clear(f.Context()))
 	f.Equal("cleared", contents(f, m), "")
@@ -108,9 +112,9 @@ func keepsFacts(f *databases.Fixture) {
 func bounds(f *databases.Fixture) {
 	m := newMemory(f, nil).For(f.Ann())
 	for _, change := range []func(*memory.Fact){
-		func(x *memory.Fact) { x.Content = strings.Repeat("x", memory.MaxContent+1) }, func(x *memory.Fact) { x.Confidence = 1.1 },
-		func(x *memory.Fact) { x.Agent = strings.Repeat("a", 300) }, func(x *memory.Fact) { x.SetCategory(strings.Repeat("a", 300)) },
-		func(x *memory.Fact) { x.Folder = "none" },
+		func(x *memory.Fact) { x.Content = strings.Repeat("x", memory.MaxContent+1) },
+		func(x *memory.Fact) { x.Confidence = 1.1 }, func(x *memory.Fact) { x.Agent = strings.Repeat("a", 300) },
+		func(x *memory.Fact) { x.SetCategory(strings.Repeat("a", 300)) }, func(x *memory.Fact) { x.Folder = "none" },
 	} {
 		x := fact("a", "goal")
 		if change(&x); true {
@@ -143,7 +147,8 @@ func evicts(f *databases.Fixture) {
 	strong.Confidence = 1
 	_, err = m.Add(f.Context(), strong)
 	f.Must(err)
-	if got := contents(f, m); strings.Contains(got, "fact 0,") || !strings.Contains(got, "four") || strings.Count(got, ",") != 9 {
+	if got := contents(f, m); strings.Contains(got, "fact 0,") || !strings.Contains(got, "four") ||
+		strings.Count(got, ",") != 9 {
 		f.Errorf("facts: %s", got)
 	}
 	own := fact("of an agent", "")
@@ -177,7 +182,8 @@ func forgets(f *databases.Fixture) {
 	f.Want(err, store.ErrNotFound, ids[2])
 	list, err := m.History(f.Context(), ids[2], 0, 10)
 	f.Must(err)
-	f.Equal("what is left in the history", []any{len(list), list[0].Act, list[0].Before == nil}, []any{1, memory.ActForgotten, true})
+	f.Equal("what is left in the history", []any{len(list), list[0].Act, list[0].Before == nil},
+		[]any{1, memory.ActForgotten, true})
 	_, err = m.Forget(f.Context(), ids[2])
 	f.Want(err, store.ErrNotFound, "")
 }
@@ -199,10 +205,12 @@ func documents(f *databases.Fixture) {
 	got, err := m.Document(f.Context())
 	f.Must(err)
 	a := got.Facts[0]
-	f.Equal("imported", []any{got.Version, got.User.Work.Summary, len(got.Facts), a.CreatedAt, string(a.Source), *a.Confidence, a.UpdatedAt},
+	f.Equal("imported", []any{got.Version, got.User.Work.Summary, len(got.Facts), a.CreatedAt, string(a.Source),
+		*a.Confidence, a.UpdatedAt},
 		[]any{"2.0", "Writes Go", 3, "2026-01-01T00:00:00Z", "thread-1", 0.4, "2026-01-01T00:00:00Z"})
 	f.Equal("scope", got.Facts[1].Scope, memory.ScopeDoc{UserID: "ann", AgentName: "writer"})
-	f.Equal("other", []string{got.Facts[2].Category, got.Facts[2].CategoryExtension, got.Facts[2].CreatedAt}, []string{"other", "knowledge", ""})
+	f.Equal("other", []string{got.Facts[2].Category, got.Facts[2].CategoryExtension, got.Facts[2].CreatedAt},
+		[]string{"other", "knowledge", ""})
 	files, err := got.Files()
 	f.Must(err)
 	back, err := memory.ReadFolder(mapFS(files))
@@ -226,13 +234,15 @@ func documents(f *databases.Fixture) {
 
 func searches(f *databases.Fixture) {
 	m := newMemory(f, nil).For(f.Ann())
-	for _, c := range []string{"Prefers green tea", "喜欢绿茶，不喝咖啡", "The CRM exports use semicolons", "Tea at four, green or not"} {
+	for _, c := range []string{"Prefers green tea", "喜欢绿茶，不喝咖啡", "The CRM exports use semicolons",
+		"Tea at four, green or not"} {
 		_, err := m.Add(f.Context(), fact(c, "preference"))
 		f.Must(err)
 	}
 	for query, want := range map[string]string{
-		"green tea ": "Prefers green tea|Tea at four, green or not", "te": "Tea at four, green or not|Prefers green tea", "绿茶": "喜欢绿茶，不喝咖啡",
-		"茶": "喜欢绿茶，不喝咖啡", `"green tea"`: "Prefers green tea", "tea -four": "Prefers green tea", "semi": "The CRM exports use semicolons",
+		"green tea ": "Prefers green tea|Tea at four, green or not",
+		"te":         "Tea at four, green or not|Prefers green tea", "绿茶": "喜欢绿茶，不喝咖啡", "茶": "喜欢绿茶，不喝咖啡",
+		`"green tea"`: "Prefers green tea", "tea -four": "Prefers green tea", "semi": "The CRM exports use semicolons",
 		"nothing": "", "": "", "'; DROP TABLE memory_facts; --": "", "preference crm": "The CRM exports use semicolons",
 	} {
 		hits, err := m.Search(f.Context(), memory.Query{Words: query, Status: memory.Active, Limit: 10})
@@ -258,10 +268,12 @@ func searchesAmongMany(f *databases.Fixture) {
 	m := newMemory(f, func(c *config.Memory) { c.Backend.MaxFacts = n }).For(f.Ann())
 	d := memory.Document{Facts: make([]memory.FactDoc, n)}
 	for i := range d.Facts {
-		d.Facts[i] = memory.FactDoc{ID: fmt.Sprint("fact_", i), Content: fmt.Sprintf("Word%d stands on page%d of the book", i%2, i), Category: "context"}
+		d.Facts[i] = memory.FactDoc{ID: fmt.Sprint("fact_", i),
+			Content: fmt.Sprintf("Word%d stands on page%d of the book", i%2, i), Category: "context"}
 	}
 	f.Must(m.Import(f.Context(), d))
-	for query, want := range map[string]int{"boo": 100, "pag": 100, "page2099": 1, "page209": 11, "page17 boo": 1, "word1 pag": 100, "pagf": 0, "page -book": 0} {
+	for query, want := range map[string]int{"boo": 100, "pag": 100, "page2099": 1, "page209": 11, "page17 boo": 1,
+		"word1 pag": 100, "pagf": 0, "page -book": 0} {
 		hits, err := m.Search(f.Context(), memory.Query{Words: query, Status: memory.Active, Limit: memory.MaxFound})
 		f.Must(err)
 		f.Equal("found by "+query, len(hits), want)
@@ -309,7 +321,8 @@ func goesWithItsFolder(f *databases.Fixture) {
 func twoAtOnce(f *databases.Fixture) {
 	all := newMemory(f, nil)
 	n := f.Together(6, memory.ErrChanged, func(i int) error {
-		_, err := memory.New(memory.Config{Store: f.Store}).For(f.Ann()).Add(f.Context(), fact(fmt.Sprint("fact ", i), ""))
+		_, err := memory.New(memory.Config{Store: f.Store}).For(f.Ann()).
+			Add(f.Context(), fact(fmt.Sprint("fact ", i), ""))
 		return err
 	})
 	f.Equal("facts", strings.Count(contents(f, all.For(f.Ann()))+",", ","), n)
@@ -344,7 +357,8 @@ func kept(f *databases.Fixture) {
 func proposed(f *databases.Fixture) {
 	m := newMemory(f, nil).For(f.Ann())
 	f.Must(m.Import(f.Context(), memory.Document{Facts: []memory.FactDoc{
-		{ID: "a", Content: "said by a page", Status: "proposed"}, {ID: "b", Content: "no", Status: "proposed"}, {ID: "c", Content: "NO"},
+		{ID: "a", Content: "said by a page", Status: "proposed"}, {ID: "b", Content: "no", Status: "proposed"},
+		{ID: "c", Content: "NO"},
 	}}))
 	f.Equal("active", contents(f, m), "NO")
 	got, err := m.Accept(f.Context(), "a")

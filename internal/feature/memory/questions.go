@@ -29,13 +29,15 @@ func (l *lesson) ask(ctx context.Context, m model.ChatModel, prompt string) (str
 	off := false
 	var b message.Builder
 	size := 0
-	for c, err := range m.Stream(ctx, &model.Request{Messages: []message.Message{message.New(message.Human, prompt)}, Settings: model.Settings{Thinking: &off}}) {
+	for c, err := range m.Stream(ctx, &model.Request{Messages: []message.Message{message.New(message.Human, prompt)},
+		Settings: model.Settings{Thinking: &off}}) {
 		if err != nil {
 			return "", fmt.Errorf("ask the model what to remember: %w", err)
 		}
 		b.Add(c)
 		if size += len(c.Text) + len(c.Reasoning); size > maxAnswer {
-			return "", fmt.Errorf("ask the model what to remember: %w: its answer has more than %d bytes", store.ErrTooLarge, maxAnswer)
+			return "", fmt.Errorf("ask the model what to remember: %w: its answer has more than %d bytes",
+				store.ErrTooLarge, maxAnswer)
 		}
 	}
 	answer := b.Message()
@@ -64,14 +66,14 @@ type knownJSON struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// A model is shown at most maxShown facts: first those that have words of the person in common, of the oldest a few, which may have
-// outlived their time, and then the newest.
+// A model is shown at most maxShown facts: first those that have words of the person in common, of the oldest a few,
+// which may have outlived their time, and then the newest.
 const (
 	maxShown  = 200
 	maxOldest = 40
 	maxAlike  = 100
-	// maxTerms bounds the words that are looked for, maxAsked those of which is asked whether facts have them; common is how many
-	// facts are too many for a word.
+	// maxTerms bounds the words that are looked for, maxAsked those of which is asked whether facts have them; common
+	// is how many facts are too many for a word.
 	maxTerms = 100
 	maxAsked = 5000
 	common   = 500
@@ -94,7 +96,8 @@ func (l *lesson) prompt(e *edit, hints []string) (string, error) {
 	var stale, groups []string
 	for _, f := range old(list, l.set, e.now) {
 		l.stale[f.ID] = true
-		stale = append(stale, fmt.Sprintf("%s, of %s: %s", f.ID, f.since().Format(time.DateOnly), untrusted.Line(f.Content)))
+		stale = append(stale, fmt.Sprintf("%s, of %s: %s", f.ID, f.since().Format(time.DateOnly),
+			untrusted.Line(f.Content)))
 	}
 	for kind, n := range perKind {
 		if l.set.Consolidation && n >= l.set.ConsolidationFacts {

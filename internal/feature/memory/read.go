@@ -42,7 +42,8 @@ type Reader struct {
 // jobRead is the kind of the jobs; their key is the thread's id.
 const jobRead = "memory-read"
 
-// How a thread is read: longest bounds a try, asking one question to the model. What fails is tried again, later each time.
+// How a thread is read: longest bounds a try, asking one question to the model. What fails is tried again, later each
+// time.
 const (
 	longest  = 5 * time.Minute
 	asking   = 2 * time.Minute
@@ -52,15 +53,16 @@ const (
 	keeps = 20
 )
 
-// After is what follows the end of a run, by the settings: its thread is read after a while, unless another of its runs ends meanwhile.
-// It is for the store to call.
+// After is what follows the end of a run, by the settings: its thread is read after a while, unless another of its runs
+// ends meanwhile. It is for the store to call.
 func After(set config.Memory) store.After {
 	return func(run store.Run) []store.NewJob {
 		if !set.On() || run.Parent != "" {
 			return nil
 		}
 		at := run.UpdatedAt
-		return []store.NewJob{{Kind: jobRead, Key: run.ThreadID, NotBefore: at.Add(set.Wait()), Latest: at.Add(keeps * set.Wait())}}
+		return []store.NewJob{{Kind: jobRead, Key: run.ThreadID, NotBefore: at.Add(set.Wait()),
+			Latest: at.Add(keeps * set.Wait())}}
 	}
 }
 
@@ -83,8 +85,8 @@ func (r *Reader) Kinds() []job.Kind {
 	}}
 }
 
-// read reads a thread, and returns what decides what is to be written because of it: anew if another was faster, as of two threads of a user
-// that are read at once. The model is asked once.
+// read reads a thread, and returns what decides what is to be written because of it: anew if another was faster, as of
+// two threads of a user that are read at once. The model is asked once.
 func (r *Reader) read(ctx context.Context, u access.User, thread string) (job.ChangedError, error) {
 	talk, err := r.Talk(ctx, u, thread)
 	if errors.Is(err, store.ErrNotFound) {
@@ -108,7 +110,8 @@ func (r *Reader) read(ctx context.Context, u access.User, thread string) (job.Ch
 	fresh := unread(talk.Messages, was.Read)
 	now := reading{Thread: thread, Read: lastIDs(talk.Messages), Spent: was.Spent}
 	uses := usesIn(fresh)
-	l, err := r.learn(ctx, m, &talk, fresh, &lesson{thread: thread, agent: talk.Agent, folder: at.folder, batch: "reading_" + rand.Text(), spend: now.spend})
+	l, err := r.learn(ctx, m, &talk, fresh, &lesson{thread: thread, agent: talk.Agent, folder: at.folder,
+		batch: "reading_" + rand.Text(), spend: now.spend})
 	if err != nil {
 		return nil, fmt.Errorf("read thread %.40q for the memory: %w", thread, err)
 	}

@@ -26,10 +26,12 @@ import (
 func TestReading(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	databases.Run(t, feature.All(), []databases.Case{
-		{Name: "learns", Test: learns}, {Name: "contradictions", Test: contradicts}, {Name: "failures", Test: readingFails},
-		{Name: "nothing", Test: learnsNothing}, {Name: "rolled back", Test: rolledBack}, {Name: "gone threads", Test: threadIsGone},
+		{Name: "learns", Test: learns}, {Name: "contradictions", Test: contradicts},
+		{Name: "failures", Test: readingFails}, {Name: "nothing", Test: learnsNothing},
+		{Name: "rolled back", Test: rolledBack}, {Name: "gone threads", Test: threadIsGone},
 		{Name: "proposed in its place", Test: proposedInItsPlace}, {Name: "written meanwhile", Test: writtenMeanwhile},
-		{Name: "what it takes", Test: spends}, {Name: "shown of many", Test: showsWhatMatters}, {Name: "undone beside a twin", Test: undoneBesideATwin},
+		{Name: "what it takes", Test: spends}, {Name: "shown of many", Test: showsWhatMatters},
+		{Name: "undone beside a twin", Test: undoneBesideATwin},
 	})
 }
 
@@ -63,7 +65,8 @@ func newReader(f *databases.Fixture) *reader {
 	r.all = memory.New(memory.Config{Store: f.Store, Settings: func() config.Memory { return r.set }, Now: r.now})
 	r.mine = r.all.For(f.Ann())
 	f.Must(f.For(f.Ann()).CreateThread(f.Context(), store.Thread{ID: "t", Title: "Tea"}))
-	read := &memory.Reader{Memory: r.all, Talk: func(_ context.Context, u access.User, thread string) (memory.Talk, error) {
+	read := &memory.Reader{Memory: r.all, Talk: func(_ context.Context, u access.User, thread string) (memory.Talk,
+		error) {
 		if u != f.Ann() || thread != "t" {
 			return memory.Talk{}, store.ErrNotFound
 		}
@@ -80,7 +83,8 @@ func newReader(f *databases.Fixture) *reader {
 		r.done = append(r.done, u)
 	}}
 	r.runner = job.New(job.Config{
-		Store: f.Store, Owner: "me", Kinds: read.Kinds(), Now: r.now, Spread: func(d time.Duration) time.Duration { return d },
+		Store: f.Store, Owner: "me", Kinds: read.Kinds(), Now: r.now,
+		Spread: func(d time.Duration) time.Duration { return d },
 		Observe: func(_, outcome string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -134,7 +138,8 @@ func (r *reader) hear(lines ...string) {
 	defer r.mu.Unlock()
 	for _, l := range lines {
 		who, text, _ := strings.Cut(l, ": ")
-		m := message.New(map[string]message.Role{"human": message.Human, "ai": message.AI, "tool": message.Tool}[who], text)
+		m := message.New(map[string]message.Role{"human": message.Human, "ai": message.AI, "tool": message.Tool}[who],
+			text)
 		m.ID = fmt.Sprintf("m%d", len(r.talk.Messages))
 		r.talk.Messages = append(r.talk.Messages, m)
 	}
@@ -159,7 +164,8 @@ func (r *reader) ask(id, kind string) {
 	_, err := r.For(r.Ann()).Admit(r.Context(), store.Admission{
 		Thread: store.Thread{ID: id}, Run: store.Run{ID: id, ThreadID: id, Owner: "me", CreatedAt: r.now()}})
 	r.Must(err)
-	_, err = r.System().Commit(r.Context(), store.Fence{RunID: id, Attempt: 1}, store.Step{Jobs: []store.NewJob{{Kind: kind, Key: "t"}}, Now: r.now()})
+	_, err = r.System().Commit(r.Context(), store.Fence{RunID: id, Attempt: 1},
+		store.Step{Jobs: []store.NewJob{{Kind: kind, Key: "t"}}, Now: r.now()})
 	r.Must(err)
 }
 
@@ -204,14 +210,16 @@ func learns(f *databases.Fixture) {
 	f.Must(err)
 	story, err := r.mine.Story(f.Context(), list[0].ID)
 	f.Must(err)
-	f.Equal("source", []string{story.Fact.Source, story.Fact.Thread, story.Sources[0].Words, story.Sources[0].Message, story.Sources[0].Title},
+	f.Equal("source", []string{story.Fact.Source, story.Fact.Thread, story.Sources[0].Words, story.Sources[0].Message,
+		story.Sources[0].Title},
 		[]string{memory.Conversation, "t", "I like green tea.", "m0", "Tea"})
 	f.Equal("read again", r.read(), "done")
 	f.Equal("asked about nothing new", len(r.asked), 0)
 	r.hear("human: And I live in Lund.", "ai: Nice.")
 	f.Equal("read on", r.read(one("Lives in Lund", "I live in Lund", "")), "done")
 	f.Equal("facts", contents(f, r.mine), "Likes green tea, Lives in Lund")
-	if len(r.asked) != 1 || strings.Contains(r.asked[0], "What is it good for") || !strings.Contains(r.asked[0], `"content":"Likes green tea"`) ||
+	if len(r.asked) != 1 || strings.Contains(r.asked[0], "What is it good for") ||
+		!strings.Contains(r.asked[0], `"content":"Likes green tea"`) ||
 		!strings.Contains(r.asked[0], "identity") {
 		f.Errorf("asked: %q", r.asked)
 	}
@@ -241,14 +249,16 @@ func contradicts(f *databases.Fixture) {
 	r.hear("human: I live in Lund now.", "ai: Since when?")
 	f.Equal("nothing is untrue", r.read(answer, `{"untrue":[]}`), "done")
 	f.Equal("both stay", contents(f, r.mine), "Has a cat, Lives in Lund, Lives in Rome")
-	if len(r.asked) != 2 || !strings.Contains(r.asked[1], "1. Old: Lives in Rome\n   New: Lives in Lund") || !strings.Contains(r.asked[1], "I live in Lund now.") {
+	if len(r.asked) != 2 || !strings.Contains(r.asked[1], "1. Old: Lives in Rome\n   New: Lives in Lund") ||
+		!strings.Contains(r.asked[1], "I live in Lund now.") {
 		f.Errorf("asked: %q", r.asked)
 	}
 	_, err = r.mine.Undo(f.Context())
 	f.Must(err)
 
 	r.hear("human: I do live in Lund now, I said.", "ai: Yes.")
-	f.Equal("one is", r.read(one("Now lives in Lund", "I do live in Lund now", removal), "So: {\"untrue\": [1, 7]}"), "done")
+	f.Equal("one is", r.read(one("Now lives in Lund", "I do live in Lund now", removal), "So: {\"untrue\": [1, 7]}"),
+		"done")
 	f.Equal("new beats old", contents(f, r.mine), "Has a cat, Now lives in Lund")
 	got, err := r.mine.Fact(f.Context(), old.ID)
 	f.Must(err)
@@ -274,7 +284,8 @@ func readingFails(f *databases.Fixture) {
 	f.Equal("at last", r.outcome(4), "dead")
 	list, err := job.NewQueue(f.Store).List(f.Context(), job.Filter{Dead: true})
 	f.Must(err)
-	f.Equal("kept with its reason", fmt.Sprint(len(list), list[0].Kind, strings.Contains(list[0].Error, "the model is down")), "1memory-readtrue")
+	f.Equal("kept with its reason",
+		fmt.Sprint(len(list), list[0].Kind, strings.Contains(list[0].Error, "the model is down")), "1memory-readtrue")
 	n, err := job.NewQueue(f.Store).Retry(f.Context(), "memory-read", "t", "")
 	f.Must(err)
 	f.Equal("asked for anew", n, int64(1))
@@ -315,7 +326,8 @@ func learnsNothing(f *databases.Fixture) {
 	f.Equal("asked", len(r.asked), 0)
 	story, err := r.mine.Story(f.Context(), known.ID)
 	f.Must(err)
-	f.Equal("used", fmt.Sprint(len(story.Uses), story.Uses[0].Thread, story.Fact.Uses, story.Fact.UsedAt.IsZero()), "1t1 false")
+	f.Equal("used", fmt.Sprint(len(story.Uses), story.Uses[0].Thread, story.Fact.Uses, story.Fact.UsedAt.IsZero()),
+		"1t1 false")
 
 	_, err = f.For(f.Ann()).PatchThread(f.Context(), "t", store.ThreadPatch{Set: store.Temporary})
 	f.Must(err)
@@ -342,7 +354,8 @@ func rolledBack(f *databases.Fixture) {
 	r.mu.Unlock()
 	f.Equal("read", r.read(one("Likes water", "I like water", "")), "done")
 	f.Equal("facts", contents(f, r.mine), "Likes green tea, Likes water")
-	if len(r.asked) != 1 || strings.Contains(r.asked[0], "coffee") || strings.Contains(r.asked[0], "Person: I like green tea") {
+	if len(r.asked) != 1 || strings.Contains(r.asked[0], "coffee") ||
+		strings.Contains(r.asked[0], "Person: I like green tea") {
 		f.Errorf("asked: %q", r.asked)
 	}
 }
@@ -383,7 +396,8 @@ func proposedInItsPlace(f *databases.Fixture) {
 	f.Equal("before", contents(f, r.mine), "Sails in Lund")
 	list, err := r.mine.Facts(f.Context(), memory.Proposed, "", 10)
 	f.Must(err)
-	f.Equal("proposed", fmt.Sprint(len(list), list[0].Content, list[0].Mark, list[0].Replaces == old.ID), "1Sails in Malmötooltrue")
+	f.Equal("proposed", fmt.Sprint(len(list), list[0].Content, list[0].Mark, list[0].Replaces == old.ID),
+		"1Sails in Malmötooltrue")
 	_, err = r.mine.Accept(f.Context(), list[0].ID)
 	f.Must(err)
 	f.Equal("after", contents(f, r.mine), "Sails in Malmö")
@@ -413,14 +427,16 @@ func writtenMeanwhile(f *databases.Fixture) {
 	f.Equal("read", r.read(one("Likes green tea", "I like green tea", "")), "done")
 	f.Equal("facts", contents(f, r.mine), "Likes green tea, Written by hand")
 
-	// Between the decision and its write, as another thread of the user may: it is decided again, and the model is not asked again.
+	// Between the decision and its write, as another thread of the user may: it is decided again, and the model is not
+	// asked again.
 	r.during, r.left = nil, func() {
 		r.left = nil
 		_, err := r.mine.Add(f.Context(), fact("Likes black tea", ""))
 		f.Must(err)
 	}
 	r.hear("human: I like black tea, and white tea.", "ai: Noted.")
-	more := strings.Replace(one("Likes white tea", "white tea", ""), "[{", `[{"content":"Likes black tea","scope":"task"},{`, 1)
+	more := strings.Replace(one("Likes white tea", "white tea", ""), "[{",
+		`[{"content":"Likes black tea","scope":"task"},{`, 1)
 	f.Equal("read", r.read(more), "done")
 	f.Equal("facts", contents(f, r.mine), "Likes black tea, Likes green tea, Likes white tea, Written by hand")
 	f.Equal("the model was asked", len(r.asked), 1)
@@ -431,7 +447,8 @@ func TestAfter(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	set := config.Default().Memory
 	jobs := memory.After(set)(store.Run{ThreadID: "t", UpdatedAt: at})
-	if len(jobs) != 1 || jobs[0].Key != "t" || jobs[0].NotBefore.Sub(at) != 30*time.Second || jobs[0].Latest.Sub(at) != 10*time.Minute {
+	if len(jobs) != 1 || jobs[0].Key != "t" || jobs[0].NotBefore.Sub(at) != 30*time.Second ||
+		jobs[0].Latest.Sub(at) != 10*time.Minute {
 		t.Errorf("%+v", jobs)
 	}
 	if jobs := memory.After(set)(store.Run{ThreadID: "t", Parent: "r"}); len(jobs) != 0 {

@@ -15,7 +15,8 @@ import (
 // reading is how far a thread was read.
 type reading struct {
 	Thread string `json:"-"`
-	// Read are the ids of the last messages that were read: when some of them are taken back, an older one still tells the place.
+	// Read are the ids of the last messages that were read: when some of them are taken back, an older one still tells
+	// the place.
 	Read []string `json:"read"`
 	// Spent is what all readings of the thread took, by their models.
 	Spent map[string]Spent `json:"spent,omitempty"`

@@ -74,7 +74,8 @@ func (m *Mine) Search(ctx context.Context, q Query) ([]Hit, error) {
 	return hits[:min(len(hits), q.Limit)], nil
 }
 
-// having are the newest facts that have the longest term of a query, and the next longest beside it: the rest is looked for in them.
+// having are the newest facts that have the longest term of a query, and the next longest beside it: the rest is looked
+// for in them.
 func (m *Mine) having(ctx context.Context, want words.Query, status string) (seqs []int64, err error) {
 	all := slices.Clone(want.All)
 	slices.SortStableFunc(all, func(a, b words.Want) int {
@@ -110,7 +111,8 @@ func (m *Mine) having(ctx context.Context, want words.Query, status string) (seq
 func whole(w words.Want) bool { return !w.Prefix || w.Alone() }
 
 func (q *Query) fits(f *Fact) bool {
-	return (q.Category == "" || f.Category == q.Category || f.Extension == q.Category) && (q.Agent == nil || f.Agent == *q.Agent) &&
+	return (q.Category == "" || f.Category == q.Category || f.Extension == q.Category) &&
+		(q.Agent == nil || f.Agent == *q.Agent) &&
 		(q.Folder == nil || f.Folder == *q.Folder)
 }
 

@@ -36,7 +36,8 @@ var standardSignals = sync.OnceValues(func() (signals, error) {
 	return readSignals(dir, nil)
 })
 
-// signalsOf are the program's own, or those of a folder with files of the same names; a file that is not there leaves the program's own.
+// signalsOf are the program's own, or those of a folder with files of the same names; a file that is not there leaves
+// the program's own.
 func signalsOf(folder string) (signals, error) {
 	own, err := standardSignals()
 	if err != nil || folder == "" {

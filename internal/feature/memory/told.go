@@ -30,7 +30,8 @@ type Last struct {
 	Folder   string `json:"folder,omitempty"`
 	// Sections is the digest of the summaries that it knows.
 	Sections string `json:"sections,omitempty"`
-	// Facts are the revisions of those that it knows, by their ids; nil if what it was told is out of its model's sight.
+	// Facts are the revisions of those that it knows, by their ids; nil if what it was told is out of its model's
+	// sight.
 	Facts map[string]int `json:"-"`
 }
 
@@ -63,9 +64,9 @@ type Told struct {
 // maxTold bounds the facts that are looked at for a note: more have no room in it.
 const maxTold = 1500
 
-// Note says what a thread is to be told that was last told something: all at first, later what is new. Nothing that was told is
-// written anew, so that the requests of a thread begin alike: where something changed or went, all is told once more. A temporary
-// thread is told nothing.
+// Note says what a thread is to be told that was last told something: all at first, later what is new. Nothing that was
+// told is written anew, so that the requests of a thread begin alike: where something changed or went, all is told once
+// more. A temporary thread is told nothing.
 func (m *Mine) Note(ctx context.Context, thread, agent string, last Last) (n Note, err error) {
 	r, err := m.record(ctx)
 	if err != nil || r.Revision == 0 {
@@ -82,7 +83,8 @@ func (m *Mine) Note(ctx context.Context, thread, agent string, last Last) (n Not
 			return Note{}, fmt.Errorf("read memory: %w", err)
 		}
 	}
-	return tell(choose(list, set.Backend), &r.Sections, set.Backend, Last{Revision: r.Revision, Folder: at.folder}, last)
+	return tell(choose(list, set.Backend), &r.Sections, set.Backend, Last{Revision: r.Revision, Folder: at.folder},
+		last)
 }
 
 // place is where a thread stands.
@@ -93,7 +95,8 @@ type place struct {
 
 // place reads it; of a thread that is not there it has nothing.
 func (m *Mine) place(ctx context.Context, thread string) (p place, err error) {
-	err = m.db.Read(ctx, "place", func(row database.Row) (bool, error) { return false, row.Scan(&p.marks, &p.folder) }, thread)
+	err = m.db.Read(ctx, "place", func(row database.Row) (bool, error) { return false, row.Scan(&p.marks, &p.folder) },
+		thread)
 	return p, err
 }
 
@@ -220,9 +223,11 @@ func summaries(s *Sections, room int) (out []group) {
 		title string
 		lines [][2]string
 	}{
-		{"User Context", [][2]string{{"Work", s.User.Work.Summary}, {"Personal", s.User.Personal.Summary}, {"Current Focus", s.User.Top.Summary}}},
+		{"User Context", [][2]string{{"Work", s.User.Work.Summary}, {"Personal", s.User.Personal.Summary},
+			{"Current Focus", s.User.Top.Summary}}},
 		{"History", [][2]string{
-			{"Recent", s.History.Recent.Summary}, {"Earlier", s.History.Earlier.Summary}, {"Background", s.History.Background.Summary},
+			{"Recent", s.History.Recent.Summary}, {"Earlier", s.History.Earlier.Summary},
+			{"Background", s.History.Background.Summary},
 		}},
 	} {
 		var lines []string
@@ -324,8 +329,8 @@ func (m *Mine) LastOf(ctx context.Context, run string) (checkpoint string, err e
 	return checkpoint, err
 }
 
-// Why are the facts that a run knew of at the end of messages: those that it was told, and those that runs before it were. How each
-// stands now is said beside it; of one that was forgotten nothing else is.
+// Why are the facts that a run knew of at the end of messages: those that it was told, and those that runs before it
+// were. How each stands now is said beside it; of one that was forgotten nothing else is.
 func (m *Mine) Why(ctx context.Context, msgs []message.Message) ([]Told, error) {
 	list := []Told{}
 	for _, msg := range msgs {

@@ -15,16 +15,18 @@ import (
 
 func TestTouched(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{
-		{Name: "no twins", Test: noTwins}, {Name: "of an agent", Test: goesWithItsAgent}, {Name: "hybrid", Test: evictsByMore},
-		{Name: "no history", Test: withoutHistory},
+		{Name: "no twins", Test: noTwins}, {Name: "of an agent", Test: goesWithItsAgent},
+		{Name: "hybrid", Test: evictsByMore}, {Name: "no history", Test: withoutHistory},
 	})
 }
 
 // noTwins is that no way leads to two active facts that say the same.
 func noTwins(f *databases.Fixture) {
 	m := newMemory(f, nil).For(f.Ann())
-	f.Must(m.Import(f.Context(), memory.Document{Facts: []memory.FactDoc{{ID: "a", Content: "Likes tea"}, {ID: "b", Content: "Has a cat"}}}))
-	f.Must(m.Import(f.Context(), memory.Document{Facts: []memory.FactDoc{{ID: "b", Content: "Has a cat"}}})) // a can come back
+	f.Must(m.Import(f.Context(),
+		memory.Document{Facts: []memory.FactDoc{{ID: "a", Content: "Likes tea"}, {ID: "b", Content: "Has a cat"}}}))
+	// a can come back
+	f.Must(m.Import(f.Context(), memory.Document{Facts: []memory.FactDoc{{ID: "b", Content: "Has a cat"}}}))
 	_, err := m.Add(f.Context(), fact("likes  TEA", ""))
 	f.Must(err)
 	_, err = m.Restore(f.Context(), "a")
@@ -93,7 +95,8 @@ func evictsByMore(f *databases.Fixture) {
 		weak.Confidence = 0.1
 		_, err := m.Add(f.Context(), weak)
 		f.Want(err, memory.ErrEvicted, "")
-		f.Equal(policy, contents(f, m), "fact 00, fact 02, fact 03, fact 05, fact 06, fact 08, fact 09, fact 11, fact 12, fact 14")
+		f.Equal(policy, contents(f, m),
+			"fact 00, fact 02, fact 03, fact 05, fact 06, fact 08, fact 09, fact 11, fact 12, fact 14")
 	}
 }
 
@@ -129,7 +132,8 @@ func spends(f *databases.Fixture) {
 	f.Equal("told", r.done, []access.User{f.Ann(), f.Ann()})
 }
 
-// showsWhatMatters is that of many facts the model sees an old one that the person speaks of, the oldest, and the newest.
+// showsWhatMatters is that of many facts the model sees an old one that the person speaks of, the oldest, and the
+// newest.
 func showsWhatMatters(f *databases.Fixture) {
 	r := newReader(f)
 	r.set.Backend.MaxFacts = 1000
@@ -159,7 +163,8 @@ func undoneBesideATwin(f *databases.Fixture) {
 	tea, err := r.mine.Add(f.Context(), fact("Likes tea", ""))
 	f.Must(err)
 	r.hear("human: I no longer like tea.")
-	f.Equal("read", r.read(fmt.Sprintf(`{"factsToRemove":[{"id":%q,"scope":"user","reason":"taken back"}]}`, tea.ID), `{"untrue":[1]}`), "done")
+	f.Equal("read", r.read(fmt.Sprintf(`{"factsToRemove":[{"id":%q,"scope":"user","reason":"taken back"}]}`, tea.ID),
+		`{"untrue":[1]}`), "done")
 	f.Equal("taken back", contents(f, r.mine), "")
 	_, err = r.mine.Add(f.Context(), fact("Likes tea", ""))
 	f.Must(err)

@@ -24,8 +24,8 @@ const (
 	signalTurns = 6
 )
 
-// turnsOf are those of a conversation that may have something to remember: what humans said and the answers to it, without what tools
-// brought, what the program wrote, mere thanks, and files that came without a word.
+// turnsOf are those of a conversation that may have something to remember: what humans said and the answers to it,
+// without what tools brought, what the program wrote, mere thanks, and files that came without a word.
 func turnsOf(msgs []message.Message) (out []turn) {
 	skip := false // the answer to what was left out
 	for _, m := range msgs {
@@ -54,15 +54,19 @@ func said(m message.Message) string {
 }
 
 // trivial are words that say nothing.
-var trivial = regexp.MustCompile(`(?i)^\s*(ok(ay|ey)?|k|yes|yep|yeah|no|nope|sure|fine|great|good|nice|perfect|cool|thanks?|thank you|thx|ty|got it|` +
-	`understood|continue|go on|go ahead|next|hi|hello|hey|bye|good ?bye|done|right|please do|好(的|吧|啊|呀|嘞)?|谢谢(你|您)?|多谢|感谢|嗯+|哦+|噢|行|可以|` +
-	`是(的|啊)?|对(的|啊)?|不(是|用|了)?|没事|收到|明白(了)?|知道了|了解|继续|下一步|你好|您好|再见|没问题|辛苦了)(\s*[,，]?\s*(thanks?|thank you|谢谢))?[\s.!?。！？~～,，]*$`)
+var trivial = regexp.MustCompile(`(?i)^\s*(ok(ay|ey)?|k|yes|yep|yeah|no|nope|sure|fine|great|good|nice|perfect|cool|` +
+	`thanks?|thank you|thx|ty|got it|` +
+	`understood|continue|go on|go ahead|next|hi|hello|hey|bye|good ?bye|done|right|please do|好(的|吧|啊|呀|嘞)?|谢谢(你|您)?|` +
+	`多谢|感谢|嗯+|哦+|噢|行|可以|` +
+	`是(的|啊)?|对(的|啊)?|不(是|用|了)?|没事|收到|明白(了)?|知道了|了解|继续|下一步|你好|您好|再见|没问题|辛苦了)(\s*[,，]?\s*(thanks?|thank you|` +
+	`谢谢))?[\s.!?。！？~～,，]*$`)
 
 // What a human has pasted: fenced text, quotations, forwarded mail, markup, and what looks like the words of a program.
 var (
 	fenced    = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|\\z)")
 	quoted    = regexp.MustCompile(`(?m)^[ \t]*(>|\|).*$`)
-	forwarded = regexp.MustCompile(`(?is)(^|\n)[ \t]*-{2,}\s*(original message|forwarded message|begin|start|转发|原始邮件)[^\n]*\n.*|` +
+	forwarded = regexp.MustCompile(`(?is)(^|\n)[ \t]*-{2,}\s*(original message|forwarded message|begin|start|转发|` +
+		`原始邮件)[^\n]*\n.*|` +
 		`(^|\n)(from|发件人)\s*[:：][^\n]*\n\s*(sent|date|to|subject|发送时间|收件人|主题)\s*[:：].*`)
 	markup = regexp.MustCompile(`(?is)<([a-z][a-z0-9_-]*)[^>]*>.*?</[a-z][a-z0-9_-]*\s*>`)
 )
@@ -88,7 +92,8 @@ func shortened(s string) string {
 	return cut(s, maxTurn/2) + " … " + strings.ToValidUTF8(s[len(s)-maxTurn/2:], "")
 }
 
-// unread are the messages behind those that were read, by the ids of the last of them; all if none of these is there any more.
+// unread are the messages behind those that were read, by the ids of the last of them; all if none of these is there
+// any more.
 func unread(msgs []message.Message, read []string) []message.Message {
 	for i, m := range slices.Backward(msgs) {
 		if slices.Contains(read, m.ID) {

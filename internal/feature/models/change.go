@@ -35,9 +35,11 @@ func (m *Models) Add(ctx context.Context, g config.Given, standard bool, now tim
 		if n >= Max {
 			return fmt.Errorf("%w: there are %d already; remove one first", ErrConflict, Max)
 		}
-		n, err := tx.Exec("insert", g.Name, g.Provider, g.ID, g.BaseURL, seal, number(seal != ""), settingsOf(g), database.Micros(now))
+		n, err := tx.Exec("insert", g.Name, g.Provider, g.ID, g.BaseURL, seal, number(seal != ""), settingsOf(g),
+			database.Micros(now))
 		if err == nil && n == 0 {
-			return fmt.Errorf("%w: there is a model %q already; change that one, or give this one another name", ErrConflict, g.Name)
+			return fmt.Errorf("%w: there is a model %q already; change that one, or give this one another name",
+				ErrConflict, g.Name)
 		}
 		if err == nil && standard {
 			_, err = tx.Exec("standard", g.Name)
@@ -46,9 +48,8 @@ func (m *Models) Add(ctx context.Context, g config.Given, standard bool, now tim
 	})
 }
 
-// Put changes a model of that name. With keep one that is given no key keeps its own, if it has the provider and the address
-// that it had.
-// [store.ErrNotFound] if there is none.
+// Put changes a model of that name. With keep one that is given no key keeps its own, if it has the provider and the
+// address that it had. [store.ErrNotFound] if there is none.
 func (m *Models) Put(ctx context.Context, g config.Given, keep bool, now time.Time) error {
 	g.Name = g.FullName()
 	fresh, err := m.seal(g)
@@ -65,11 +66,13 @@ func (m *Models) Put(ctx context.Context, g config.Given, keep bool, now time.Ti
 		}
 		if keep && g.Key == "" && had != 0 {
 			if was.Provider != g.Provider || was.BaseURL != g.BaseURL {
-				return fmt.Errorf("%w: its key is for %s, and goes nowhere else; give the key again", ErrConflict, place(was))
+				return fmt.Errorf("%w: its key is for %s, and goes nowhere else; give the key again", ErrConflict,
+					place(was))
 			}
 			seal, keyed = old, had
 		}
-		_, err := tx.Exec("update", g.Name, g.Provider, g.ID, g.BaseURL, seal, keyed, settingsOf(g), database.Micros(now))
+		_, err := tx.Exec("update", g.Name, g.Provider, g.ID, g.BaseURL, seal, keyed, settingsOf(g),
+			database.Micros(now))
 		return err
 	})
 }

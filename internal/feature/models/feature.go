@@ -11,7 +11,8 @@ import (
 //go:embed system/*.sql migrations/*/*.sql
 var files embed.FS
 
-// Feature describes what is kept of models. They are the installation's and not a user's. A dump has them without their keys.
+// Feature describes what is kept of models. They are the installation's and not a user's. A dump has them without their
+// keys.
 func Feature() database.Feature {
 	text, number, instant := database.Text, database.Number, database.Instant
 	return database.Feature{
@@ -19,8 +20,9 @@ func Feature() database.Feature {
 		Tables: []database.Table{{
 			Name: "model_entries", Kind: "model", Key: []string{"name"},
 			Columns: []database.Column{
-				text.Column("name"), text.Column("provider"), text.Column("model"), text.Column("base_url"), database.Secret.Column("seal"),
-				number.Column("keyed"), database.Doc.Column("settings"), instant.Column("created_at"), instant.Column("updated_at"),
+				text.Column("name"), text.Column("provider"), text.Column("model"), text.Column("base_url"),
+				database.Secret.Column("seal"), number.Column("keyed"), database.Doc.Column("settings"),
+				instant.Column("created_at"), instant.Column("updated_at"),
 			},
 		}, {
 			Name: "model_state", Kind: "model_state", Key: []string{"id"},

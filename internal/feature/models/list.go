@@ -18,8 +18,8 @@ const (
 // List is all models that runs may name, as admins see them. No key stands in it.
 type List struct {
 	Models []Listed `json:"models"`
-	// Default is the name of the model of runs that name none, empty if there is no such model, and Why it is that one, or why
-	// there is none.
+	// Default is the name of the model of runs that name none, empty if there is no such model, and Why it is that one,
+	// or why there is none.
 	Default string `json:"default"`
 	Why     string `json:"why"`
 	// Fixed names what says so and comes before any choice: "--model" or "PUDU_MODEL"; empty if nothing does.
@@ -55,9 +55,10 @@ type Listed struct {
 // Of is what is listed of a model of the configuration, or of the environment.
 func Of(m config.Model, origin string) Listed {
 	l := Listed{
-		Name: m.Name, Provider: m.Provider, Model: m.ID, DisplayName: m.DisplayName, BaseURL: config.ShownURL(m.BaseURL), Origin: origin,
-		ReadOnly: origin != Added, Key: NoKey, Usable: m.Err == nil, Window: m.ContextWindow, Vision: m.SupportsVision,
-		Thinking: m.SupportsThinking, Effort: m.SupportsReasoningEffort,
+		Name: m.Name, Provider: m.Provider, Model: m.ID, DisplayName: m.DisplayName,
+		BaseURL: config.ShownURL(m.BaseURL), Origin: origin, ReadOnly: origin != Added, Key: NoKey,
+		Usable: m.Err == nil, Window: m.ContextWindow, Vision: m.SupportsVision, Thinking: m.SupportsThinking,
+		Effort: m.SupportsReasoningEffort,
 	}
 	switch {
 	case m.Says("api_key"):
@@ -98,7 +99,8 @@ type Provider struct {
 	// NeedsKey says that it takes no call without a key; KeyURL is where people get one.
 	NeedsKey bool   `json:"needs_key"`
 	KeyURL   string `json:"key_url,omitempty"`
-	// KeyVariables may hold the key in the environment of the server, and KeyInEnvironment is the one that does; empty if none.
+	// KeyVariables may hold the key in the environment of the server, and KeyInEnvironment is the one that does; empty
+	// if none.
 	KeyVariables     []string `json:"key_variables"`
 	KeyInEnvironment string   `json:"key_in_environment"`
 	// BaseURL is where it is asked if an entry does not say it; one that has none NeedsBaseURL.
@@ -114,8 +116,8 @@ type Found struct {
 	Models  []string `json:"models"`
 }
 
-// Trial is a model to be tested: an entry, which need not have been added, or, without a provider, the one of the name that
-// there is, which is the default if there is no name either.
+// Trial is a model to be tested: an entry, which need not have been added, or, without a provider, the one of the name
+// that there is, which is the default if there is no name either.
 type Trial struct {
 	config.Given
 

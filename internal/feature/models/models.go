@@ -1,11 +1,13 @@
-// Package models keeps the models that people add while the program works, with their keys, and which model they have made the
-// default. They stand beside those of the configuration file and of the environment, which nobody changes here.
+// Package models keeps the models that people add while the program works, with their keys, and which model they have
+// made the default. They stand beside those of the configuration file and of the environment, which nobody changes
+// here.
 //
 //	API, command line -> Models.Add, Put, Remove, SetStandard -> rows -> Load -> config.Config.With -> the runs that begin
 //
-// The keys are sealed; see internal/secrets. A seal is bound to the name, the provider and the address of its model: who can
-// write to the database cannot have a key sent elsewhere. A dump has no keys, so that a model of a restored copy has to be given
-// its key again. A number grows with each change: processes that share a database look at it before a run begins.
+// The keys are sealed; see internal/secrets. A seal is bound to the name, the provider and the address of its model:
+// who can write to the database cannot have a key sent elsewhere. A dump has no keys, so that a model of a restored
+// copy has to be given its key again. A number grows with each change: processes that share a database look at it
+// before a run begins.
 package models
 
 import (

@@ -22,8 +22,9 @@ import (
 
 func TestModels(t *testing.T) {
 	databases.Run(t, []database.Feature{movable(t)}, []databases.Case{
-		{Name: "from the beginning to the end", Test: whole}, {Name: "changes", Test: changed}, {Name: "bounds", Test: bounds},
-		{Name: "keys that cannot be had", Test: lost}, {Name: "a row that was changed", Test: moved}, {Name: "a dump has no key", Test: dumped},
+		{Name: "from the beginning to the end", Test: whole}, {Name: "changes", Test: changed},
+		{Name: "bounds", Test: bounds}, {Name: "keys that cannot be had", Test: lost},
+		{Name: "a row that was changed", Test: moved}, {Name: "a dump has no key", Test: dumped},
 		{Name: "side by side", Test: together},
 	})
 }
@@ -44,7 +45,8 @@ func sealer(f *databases.Fixture, value string) *secrets.Secrets {
 func of(f *databases.Fixture) *models.Models { return models.New(f.Store, sealer(f, key("k"))) }
 
 func big() config.Given {
-	return config.Given{Name: "big", Provider: "openai", ID: "gpt", BaseURL: "https://h/v1", Key: hush, Settings: json.RawMessage(`{"supports_vision":true}`)}
+	return config.Given{Name: "big", Provider: "openai", ID: "gpt", BaseURL: "https://h/v1", Key: hush,
+		Settings: json.RawMessage(`{"supports_vision":true}`)}
 }
 
 func small() config.Given { return config.Given{Name: "ollama/q", Provider: "ollama", ID: "q"} }
@@ -110,7 +112,8 @@ func changed(f *databases.Fixture) {
 	if got.Key != hush || got.ID != "gpt-2" || !got.CreatedAt.Equal(now) || !got.UpdatedAt.Equal(now.Add(time.Hour)) {
 		f.Errorf("%+v", got)
 	}
-	f.Want(put(func(g *config.Given) { g.BaseURL = "https://evil.example/v1" }, true), models.ErrConflict, "goes nowhere else")
+	f.Want(put(func(g *config.Given) { g.BaseURL = "https://evil.example/v1" }, true), models.ErrConflict,
+		"goes nowhere else")
 	f.Want(put(func(g *config.Given) { g.BaseURL = "" }, true), models.ErrConflict, "at https://h/v1")
 	f.Want(put(func(g *config.Given) { g.Provider = "mistral" }, true), models.ErrConflict, "give the key again")
 	f.Want(put(func(g *config.Given) { g.Name = "nobody" }, true), store.ErrNotFound, "")
@@ -137,11 +140,13 @@ func bounds(f *databases.Fixture) {
 func lost(f *databases.Fixture) {
 	f.Must(of(f).Add(f.Context(), big(), false, now))
 	f.Must(of(f).Add(f.Context(), small(), false, now))
-	for what, s := range map[string]*secrets.Secrets{secrets.Variable: sealer(f, key("x")), "key again": sealer(f, "")} {
+	for what, s := range map[string]*secrets.Secrets{secrets.Variable: sealer(f, key("x")),
+		"key again": sealer(f, "")} {
 		k := load(f, models.New(f.Store, s))
 		e := k.Entries[0]
 		model := e.Model(config.Env{})
-		if e.Lost == nil || e.Key != "" || !strings.Contains(e.Lost.Error(), what) || !errors.Is(model.Err, e.Lost) || model.Name != "big" || model.Key != "" {
+		if e.Lost == nil || e.Key != "" || !strings.Contains(e.Lost.Error(), what) || !errors.Is(model.Err, e.Lost) ||
+			model.Name != "big" || model.Key != "" {
 			f.Errorf("%+v, %+v", e, model)
 		}
 		if other := k.Entries[1].Model(config.Env{}); other.Err != nil {
@@ -153,7 +158,8 @@ func lost(f *databases.Fixture) {
 // moved: who can write to the database has no key sent to another address, of another provider or by another name.
 func moved(f *databases.Fixture) {
 	m, rows := of(f), f.Store.Feature("models").System()
-	for column, value := range map[string]string{"name": "other", "base_url": "https://evil.example/v1", "provider": "mistral"} {
+	for column, value := range map[string]string{"name": "other", "base_url": "https://evil.example/v1",
+		"provider": "mistral"} {
 		f.Must(m.Add(f.Context(), big(), false, now))
 		f.Equal("its key", load(f, m).Entries[0].Key, config.Secret(hush))
 		f.Must(rows.Write(f.Context(), 0, func(tx database.Tx) error {
@@ -173,7 +179,8 @@ func movable(t *testing.T) database.Feature {
 	t.Helper()
 	feature, all := models.Feature(), fstest.MapFS{}
 	for _, column := range []string{"name", "base_url", "provider"} {
-		all["system/move_"+column+".sql"] = &fstest.MapFile{Data: []byte("UPDATE model_entries SET " + column + " = $1")}
+		all["system/move_"+column+".sql"] = &fstest.MapFile{Data: []byte("UPDATE model_entries SET " + column +
+			" = $1")}
 	}
 	err := fs.WalkDir(feature.Files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -197,19 +204,22 @@ func dumped(f *databases.Fixture) {
 	var all strings.Builder
 	_, err := f.Store.System().Dump(f.Context(), &all)
 	f.Must(err)
-	if text := all.String(); strings.Contains(text, hush) || strings.Contains(text, "sealed:") || !strings.Contains(text, "https://h/v1") {
+	if text := all.String(); strings.Contains(text, hush) || strings.Contains(text, "sealed:") ||
+		!strings.Contains(text, "https://h/v1") {
 		f.Errorf("%s", text)
 	}
 	_, err = f.Store.System().DeleteUser(f.Context(), f.Ann())
 	f.Must(err)
 	f.Equal("kept when a user goes", len(load(f, m).Entries), 1)
-	st, err := sqlstore.Open(f.Context(), sqlstore.Config{Dir: f.TempDir(), Features: []database.Feature{models.Feature()}})
+	st, err := sqlstore.Open(f.Context(),
+		sqlstore.Config{Dir: f.TempDir(), Features: []database.Feature{models.Feature()}})
 	f.Must(err)
 	defer st.Close()
 	_, err = st.System().Load(f.Context(), strings.NewReader(all.String()), nil)
 	f.Must(err)
 	k := load(f, models.New(st, sealer(f, key("k"))))
-	if e := k.Entries[0]; k.Standard != "big" || e.Key != "" || e.Lost == nil || !strings.Contains(e.Lost.Error(), "in no backup: give it again") {
+	if e := k.Entries[0]; k.Standard != "big" || e.Key != "" || e.Lost == nil ||
+		!strings.Contains(e.Lost.Error(), "in no backup: give it again") {
 		f.Errorf("%+v", k)
 	}
 }
@@ -221,8 +231,10 @@ func together(f *databases.Fixture) {
 	if other := f.Another(); other != nil {
 		all[1] = models.New(other, sealer(f, key("k")))
 	}
-	won := f.Together(8, models.ErrConflict, func(i int) error { return all[i%2].Add(f.Context(), big(), i%3 == 0, now) })
+	won := f.Together(8, models.ErrConflict,
+		func(i int) error { return all[i%2].Add(f.Context(), big(), i%3 == 0, now) })
 	f.Equal("added", won, 1)
-	f.Equal("changes", f.Together(8, nil, func(i int) error { return all[i%2].SetStandard(f.Context(), fmt.Sprint(i)) }), 8)
+	f.Equal("changes",
+		f.Together(8, nil, func(i int) error { return all[i%2].SetStandard(f.Context(), fmt.Sprint(i)) }), 8)
 	f.Equal("version", load(f, m).Version, int64(9))
 }

@@ -16,7 +16,8 @@ import (
 // BenchmarkStreams is what the streams of 1,000 users hold in memory, stacks included, beside what a connection does.
 func BenchmarkStreams(b *testing.B) {
 	const streams = 1000
-	st, err := sqlstore.Open(b.Context(), sqlstore.Config{Dir: b.TempDir(), Features: []database.Feature{news.Feature()}})
+	st, err := sqlstore.Open(b.Context(),
+		sqlstore.Config{Dir: b.TempDir(), Features: []database.Feature{news.Feature()}})
 	if err != nil {
 		b.Fatal(err)
 	}

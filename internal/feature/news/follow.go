@@ -31,9 +31,10 @@ type Look struct {
 	Notice string
 }
 
-// Follow shows what changes on the user's threads after a number, oldest first, until ctx ends or show fails, whose error it
-// returns. With 0 it begins with the newest changes. Each change of a thread is shown, or a later one of the same; where processes
-// share a store one may be shown twice to a reader that comes back. [ErrReaders] if the user has too many streams.
+// Follow shows what changes on the user's threads after a number, oldest first, until ctx ends or show fails, whose
+// error it returns. With 0 it begins with the newest changes. Each change of a thread is shown, or a later one of the
+// same; where processes share a store one may be shown twice to a reader that comes back. [ErrReaders] if the user has
+// too many streams.
 func (m *Mine) Follow(ctx context.Context, after int64, show func(Look) error) error {
 	r, err := m.hub.enter(m.user)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	MaxReaders = 64
 	// settle is how long a reader waits after it was woken, so that what comes together is read together.
 	settle = 50 * time.Millisecond
-	// late is how long after its number was given a change may be stored, where several processes write: a statement may take
-	// 30 seconds there, and their clocks differ.
+	// late is how long after its number was given a change may be stored, where several processes write: a statement
+	// may take 30 seconds there, and their clocks differ.
 	late = time.Minute
 	// look is how often a reader looks by itself for what nobody told it of.
 	look = 30 * time.Second

@@ -1,7 +1,8 @@
-// Package news tells users what is new on their threads: made, renamed, running, waiting for an answer, failed, answered, deleted. A
-// store that is opened with it keeps one row for each thread, written in the transactions that change threads, with a number that
-// grows; a reader who has seen all up to a number asks for what comes behind it. [Hub] wakes the readers, in this process and by
-// the bus in others; what it loses they find when they look by themselves.
+// Package news tells users what is new on their threads: made, renamed, running, waiting for an answer, failed,
+// answered, deleted. A store that is opened with it keeps one row for each thread, written in the transactions that
+// change threads, with a number that grows; a reader who has seen all up to a number asks for what comes behind it.
+// [Hub] wakes the readers, in this process and by the bus in others; what it loses they find when they look by
+// themselves.
 //
 //	transaction -> row of the thread -> Changed of the store -> Hub, bus -> Mine.Follow -> one stream for all tabs of a user
 package news
@@ -66,7 +67,8 @@ func (m *Mine) list(ctx context.Context, statement string, args ...any) (list []
 	err = m.db.Read(ctx, statement, func(r database.Row) (bool, error) {
 		var c Change
 		var created, updated, read, gone int64
-		err := r.Scan(&c.Number, &c.Thread, &c.State, &read, &gone, &c.Title, &created, &updated, (*[]byte)(&c.Metadata), &c.Marks)
+		err := r.Scan(&c.Number, &c.Thread, &c.State, &read, &gone, &c.Title, &created, &updated,
+			(*[]byte)(&c.Metadata), &c.Marks)
 		if c.Gone = gone > 0 || created == 0; !c.Gone {
 			c.CreatedAt, c.UpdatedAt = database.TimeOf(created), database.TimeOf(updated)
 		}
@@ -125,7 +127,8 @@ func (m *Mine) MarkRead(ctx context.Context, thread string, now time.Time) error
 	return nil
 }
 
-// Touch tells readers of a thread anew: something about it has changed that is no part of it, such as the folder that it is in.
+// Touch tells readers of a thread anew: something about it has changed that is no part of it, such as the folder that
+// it is in.
 func (m *Mine) Touch(ctx context.Context, thread string, now time.Time) error {
 	err := m.db.Write(ctx, 0, func(tx database.Tx) error {
 		_, err := tx.Exec("touch", thread, database.Micros(now))

@@ -284,11 +284,13 @@ func testResets(f *databases.Fixture) {
 	x := opened(f)
 	x.Must(x.For(x.Ann()).CreateThread(x.Context(), store.Thread{ID: "a", CreatedAt: x.now, UpdatedAt: x.now}))
 	for after, want := range map[int64]string{
-		1: news.ResetTooOld, time.Now().Add(time.Hour).UnixMicro(): news.ResetUnknown, 0: "", x.now.Add(-time.Minute).UnixMicro(): "",
+		1: news.ResetTooOld, time.Now().Add(time.Hour).UnixMicro(): news.ResetUnknown, 0: "", x.now.Add(-time.Minute).
+			UnixMicro(): "",
 	} {
 		s := x.follow(x.mine(), after)
 		l := <-s.shown
-		x.Equal(fmt.Sprint("reset after ", after), []any{l.Reset, len(l.Changes), l.Changes[0].Thread}, []any{want, 1, "a"})
+		x.Equal(fmt.Sprint("reset after ", after), []any{l.Reset, len(l.Changes), l.Changes[0].Thread},
+			[]any{want, 1, "a"})
 		s.end(x)
 	}
 }
@@ -377,8 +379,8 @@ func testReaders(f *databases.Fixture) {
 	x.Want(x.mine().Follow(x.Context(), 0, func(news.Look) error { return gone }), gone, "")
 }
 
-// testNotice: with a notice comes what nobody has told of, else one that comes every half minute would keep a reader from it for
-// good.
+// testNotice: with a notice comes what nobody has told of, else one that comes every half minute would keep a reader
+// from it for good.
 func testNotice(f *databases.Fixture) {
 	x := opened(f)
 	lone := news.NewHub(news.Config{Store: f.Store, Shared: f.Shared()}) // which hears of nothing

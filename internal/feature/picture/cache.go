@@ -2,8 +2,8 @@ package picture
 
 import "slices"
 
-// cache holds the strings that were used last, up to a number of bytes. What it holds is large, so there are few: it looks
-// for them one by one.
+// cache holds the strings that were used last, up to a number of bytes. What it holds is large, so there are few: it
+// looks for them one by one.
 type cache struct {
 	limit, size int
 	entries     []entry // the one used last at the end

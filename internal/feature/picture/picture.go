@@ -1,7 +1,7 @@
-// Package picture makes an image file fit for a language model and keeps the result. What comes of a file, its rendering,
-// is smaller than what vendors accept, holds pixels alone (no metadata, no second format hidden behind the first), and is
-// kept in the thread's outputs under the hash of its bytes. A conversation names it by a [Ref]; so what a model was
-// shown once can be sent again and again, byte for byte, whatever becomes of the file.
+// Package picture makes an image file fit for a language model and keeps the result. What comes of a file, its
+// rendering, is smaller than what vendors accept, holds pixels alone (no metadata, no second format hidden behind the
+// first), and is kept in the thread's outputs under the hash of its bytes. A conversation names it by a [Ref]; so what
+// a model was shown once can be sent again and again, byte for byte, whatever becomes of the file.
 package picture
 
 import (

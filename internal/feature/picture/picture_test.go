@@ -132,7 +132,8 @@ func TestRenderIsTheSameEachTime(t *testing.T) {
 
 func TestRenderTakesEveryType(t *testing.T) {
 	var anim bytes.Buffer
-	first, second := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{red, blue}), image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{blue, red})
+	first, second := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{red, blue}),
+		image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{blue, red})
 	if err := gif.EncodeAll(&anim, &gif.GIF{Image: []*image.Paletted{first, second}, Delay: []int{1, 1}}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,14 +229,17 @@ func exif(jpg []byte, order binary.AppendByteOrder, mark string, value uint16) [
 
 func TestPhotosAreTurnedUpright(t *testing.T) {
 	jpg := jpegOf(t, halves(64, 32)) // dark left
-	for value, where := range map[uint16]string{1: "left", 2: "right", 3: "right", 4: "left", 5: "top", 6: "top", 7: "bottom", 8: "bottom", 9: "left"} {
+	for value, where := range map[uint16]string{1: "left", 2: "right", 3: "right", 4: "left", 5: "top", 6: "top",
+		7: "bottom", 8: "bottom", 9: "left"} {
 		for mark, order := range map[string]binary.AppendByteOrder{"II": binary.LittleEndian, "MM": binary.BigEndian} {
 			ref, img := render(t, exif(jpg, order, mark, value))
-			darkAt := map[string]image.Point{"left": {2, 16}, "right": {61, 16}, "top": {16, 2}, "bottom": {16, 61}}[where]
+			darkAt := map[string]image.Point{"left": {2, 16}, "right": {61, 16}, "top": {16, 2},
+				"bottom": {16, 61}}[where]
 			if !like(img.At(darkAt.X, darkAt.Y), dark) {
 				t.Errorf("orientation %d, %s: dark is not at the %s", value, mark, where)
 			}
-			if sideways := value >= 5 && value <= 8; (ref.Width == 32) != sideways || (ref.FromWidth == 32) != sideways {
+			if sideways := value >= 5 && value <= 8; (ref.Width == 32) != sideways ||
+				(ref.FromWidth == 32) != sideways {
 				t.Errorf("orientation %d: %+v", value, ref)
 			}
 		}
@@ -298,7 +302,8 @@ func TestAlbumKeepsTheRenderingWhateverBecomesOfTheFile(t *testing.T) {
 	if _, err := NewAlbum(0).URL(files, ref); !errors.Is(err, ErrGone) {
 		t.Errorf("a changed rendering: %v", err)
 	}
-	if again, err := NewAlbum(0).Add(t.Context(), files, ref.Path, pngOf(t, halves(20, 10))); err != nil || again != ref {
+	if again, err := NewAlbum(0).Add(t.Context(), files, ref.Path, pngOf(t, halves(20, 10))); err != nil ||
+		again != ref {
 		t.Errorf("%+v, %v", again, err)
 	}
 	if again, err := NewAlbum(0).URL(files, ref); err != nil || again != url {
@@ -310,7 +315,8 @@ func TestAlbumKeepsTheRenderingWhateverBecomesOfTheFile(t *testing.T) {
 	if _, err := NewAlbum(0).URL(files, ref); !errors.Is(err, ErrGone) {
 		t.Errorf("a removed rendering: %v", err)
 	}
-	for _, bad := range []Ref{{}, {SHA256: "../../etc/passwd", MIMEType: PNG}, {SHA256: ref.SHA256, MIMEType: "text/html"}} {
+	for _, bad := range []Ref{{}, {SHA256: "../../etc/passwd", MIMEType: PNG},
+		{SHA256: ref.SHA256, MIMEType: "text/html"}} {
 		if _, err := NewAlbum(0).URL(files, bad); !errors.Is(err, ErrGone) {
 			t.Errorf("%+v: %v", bad, err)
 		}

@@ -34,7 +34,8 @@ type codec struct {
 func codecs() map[string]codec {
 	return map[string]codec{
 		PNG: {png.DecodeConfig, png.Decode}, JPEG: {jpeg.DecodeConfig, jpeg.Decode},
-		GIF: {gif.DecodeConfig, gif.Decode}, WebP: {webp.DecodeConfig, webp.Decode}, // of an animation the first picture
+		// of an animation the first picture
+		GIF: {gif.DecodeConfig, gif.Decode}, WebP: {webp.DecodeConfig, webp.Decode},
 	}
 }
 
@@ -77,7 +78,8 @@ func Render(file []byte) (ref Ref, rendering []byte, err error) {
 	}
 	sum, size := sha256.Sum256(rendering), small.Bounds().Size()
 	return Ref{
-		FromWidth: from.X, FromHeight: from.Y, SHA256: hex.EncodeToString(sum[:]), MIMEType: kept, Width: size.X, Height: size.Y,
+		FromWidth: from.X, FromHeight: from.Y, SHA256: hex.EncodeToString(sum[:]), MIMEType: kept, Width: size.X,
+		Height: size.Y,
 	}, rendering, nil
 }
 
@@ -88,7 +90,8 @@ func checkSize(c codec, file []byte) error {
 		return fmt.Errorf("the image is broken: %w", err)
 	}
 	if int64(cfg.Width)*int64(cfg.Height) > MaxPixels {
-		return fmt.Errorf("the image has %d×%d pixels, more than the %d million that can be viewed; make it smaller first",
+		return fmt.Errorf("the image has %d×%d pixels, more than the %d million that can be viewed; make it smaller "+
+			"first",
 			cfg.Width, cfg.Height, MaxPixels/1_000_000)
 	}
 	return nil

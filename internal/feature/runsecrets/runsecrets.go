@@ -1,5 +1,6 @@
-// Package runsecrets keeps what a request gives its run to use and nobody may keep, such as the key of a service that a skill calls:
-// sealed, from the admission of the run to its end, so that who goes on with the run after a crash has it too.
+// Package runsecrets keeps what a request gives its run to use and nobody may keep, such as the key of a service that a
+// skill calls: sealed, from the admission of the run to its end, so that who goes on with the run after a crash has it
+// too.
 //
 //	request -> secrets.Values -> Keep -> statements in the admission's transaction -> Of, by whoever executes the run or one below it
 //	the run's end, its deletion, that of its thread or its user -> the row is gone, in the same transaction
@@ -53,7 +54,8 @@ func (m Mine) Keep(run, thread string, v secrets.Values) ([]store.Statement, err
 	return []store.Statement{{Feature: feature, Name: "keep", Args: []any{run, thread, sealed}}}, nil
 }
 
-// ErrGone is that a run had secrets and has none any more: it is at its end, or comes from a backup, which leaves them out.
+// ErrGone is that a run had secrets and has none any more: it is at its end, or comes from a backup, which leaves them
+// out.
 var ErrGone = errors.New("the secrets of the run are gone")
 
 // Of are the values of a run; [ErrGone] if there are none.

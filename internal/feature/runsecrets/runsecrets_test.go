@@ -25,7 +25,8 @@ func TestRunSecrets(t *testing.T) {
 		name string
 		test func(*fixture)
 	}{
-		{"kept", kept}, {"of others", ofOthers}, {"every end", everyEnd}, {"deleted", deleted}, {"said to a run", said}, {"no backup", noBackup},
+		{"kept", kept}, {"of others", ofOthers}, {"every end", everyEnd}, {"deleted", deleted}, {"said to a run", said},
+		{"no backup", noBackup},
 	} {
 		cases = append(cases, databases.Case{Name: c.name, Test: func(f *databases.Fixture) { c.test(newFixture(f)) }})
 	}
@@ -86,7 +87,8 @@ func kept(f *fixture) {
 	f.admit("r", "t", "owner", store.Reject)
 	f.wants(true, "r")
 	f.admit("r2", "u", "", store.Reject)
-	if _, err := f.all.For(f.Ann()).Keep("r3", "t", secrets.Values{"PATH": "hush"}); err == nil || strings.Contains(err.Error(), "hush") {
+	if _, err := f.all.For(f.Ann()).Keep("r3", "t", secrets.Values{"PATH": "hush"}); err == nil ||
+		strings.Contains(err.Error(), "hush") {
 		f.Errorf("a bad name: %v", err)
 	}
 	first := f.admit("r", "t", "owner", store.Reject) // asked for again with its key
@@ -94,7 +96,8 @@ func kept(f *fixture) {
 	f.wants(true, "r", "r2")
 }
 
-// ofOthers: by the ids of what is ann's bob finds nothing; nobody is refused; and the values are sealed for their run alone.
+// ofOthers: by the ids of what is ann's bob finds nothing; nobody is refused; and the values are sealed for their run
+// alone.
 func ofOthers(f *fixture) {
 	f.admit("r", "t", "owner", store.Reject)
 	if v, err := f.all.For(f.Bob()).Of(f.Context(), "r"); v != nil || !errors.Is(err, runsecrets.ErrGone) {
@@ -108,8 +111,9 @@ func ofOthers(f *fixture) {
 		f.Fatal(err)
 	}
 	also[0].Args[0] = "other" // the row of another run
-	_, err = f.For(f.Ann()).Admit(f.Context(), store.Admission{Run: store.Run{ID: "other", ThreadID: "o", CreatedAt: now},
-		Thread: store.Thread{ID: "o"}, Also: also})
+	_, err = f.For(f.Ann()).
+		Admit(f.Context(), store.Admission{Run: store.Run{ID: "other", ThreadID: "o", CreatedAt: now},
+			Thread: store.Thread{ID: "o"}, Also: also})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -123,14 +127,16 @@ func everyEnd(f *fixture) {
 	end := func(run store.Run, change store.RunChange) {
 		f.Helper()
 		f.wants(true, run.ID)
-		if _, err := f.System().Commit(f.Context(), store.Fence{RunID: run.ID, Attempt: run.Attempt}, store.Step{Now: now, Run: &change}); err != nil {
+		if _, err := f.System().Commit(f.Context(), store.Fence{RunID: run.ID, Attempt: run.Attempt},
+			store.Step{Now: now, Run: &change}); err != nil {
 			f.Fatal(err)
 		}
 		f.wants(change.Status == event.StatusRunning, run.ID)
 	}
 	for i, change := range []store.RunChange{
-		{Status: event.StatusSuccess}, {Status: event.StatusSuccess, Asks: true}, {Status: event.StatusError, Error: "x"},
-		{Status: event.StatusError, Error: store.RolledBack}, {Status: event.StatusInterrupted}, {Status: event.StatusInterrupted, StopReason: store.Cancelled},
+		{Status: event.StatusSuccess}, {Status: event.StatusSuccess, Asks: true},
+		{Status: event.StatusError, Error: "x"}, {Status: event.StatusError, Error: store.RolledBack},
+		{Status: event.StatusInterrupted}, {Status: event.StatusInterrupted, StopReason: store.Cancelled},
 	} {
 		end(f.admit("r"+string(rune('0'+i)), "t", "owner", store.Reject), change)
 	}
@@ -193,7 +199,8 @@ func noBackup(f *fixture) {
 	if _, err := f.For(f.Ann()).DumpThread(f.Context(), "t", &one); err != nil {
 		f.Fatal(err)
 	}
-	if text := all.String() + one.String(); strings.Contains(text, "run_secret") || strings.Contains(text, "sealed:") || strings.Contains(text, "hush") {
+	if text := all.String() + one.String(); strings.Contains(text, "run_secret") || strings.Contains(text, "sealed:") ||
+		strings.Contains(text, "hush") {
 		f.Errorf("a dump has them: %s", text)
 	}
 }

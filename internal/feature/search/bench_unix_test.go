@@ -54,7 +54,8 @@ func (v *vocabulary) text() string {
 	return strings.Join(list, " ")
 }
 
-// processorTime is what this process has used, the database in it included: on a busy machine it says more than the clock.
+// processorTime is what this process has used, the database in it included: on a busy machine it says more than the
+// clock.
 func processorTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -70,16 +71,17 @@ func BenchmarkFind(b *testing.B) {
 		const threads, each = 1000, 100
 		ann := access.FromRow("ann")
 		v := newVocabulary()
-		indexer := search.NewIndexer(search.Config{Store: f, Content: func(_ context.Context, _ access.User, id string) (search.Content, error) {
-			i := len(id) * 7
-			c := search.Content{Thread: store.Thread{ID: id, Title: v.words[i%1000], UpdatedAt: now}}
-			for i := range each {
-				m := message.New([]message.Role{message.Human, message.AI}[i%2], v.text())
-				m.ID = fmt.Sprint(i)
-				c.Messages = append(c.Messages, m)
-			}
-			return c, nil
-		}})
+		indexer := search.NewIndexer(search.Config{Store: f,
+			Content: func(_ context.Context, _ access.User, id string) (search.Content, error) {
+				i := len(id) * 7
+				c := search.Content{Thread: store.Thread{ID: id, Title: v.words[i%1000], UpdatedAt: now}}
+				for i := range each {
+					m := message.New([]message.Role{message.Human, message.AI}[i%2], v.text())
+					m.ID = fmt.Sprint(i)
+					c.Messages = append(c.Messages, m)
+				}
+				return c, nil
+			}})
 		begun := time.Now()
 		for i := range threads {
 			id := fmt.Sprint("t", i)

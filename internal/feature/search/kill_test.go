@@ -84,7 +84,8 @@ func work(t *testing.T, st database.Store, u access.User) {
 // whole makes the index whole, and sees that it has what the thread has, each once, and nothing else.
 func whole(t *testing.T, st database.Store, u access.User) {
 	t.Helper()
-	err := st.System().Verify(t.Context(), state.Schema{}, store.Visitor{Problem: func(p store.Problem) { t.Errorf("fault: %+v", p) }})
+	err := st.System().Verify(t.Context(), state.Schema{},
+		store.Visitor{Problem: func(p store.Problem) { t.Errorf("fault: %+v", p) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,11 @@ import (
 
 func TestSearch(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{
-		{Name: "languages", Test: languages}, {Name: "queries", Test: queries}, {Name: "hostile queries", Test: hostile},
-		{Name: "what has changed", Test: changes}, {Name: "order and pages", Test: order}, {Name: "filters", Test: filters},
-		{Name: "long messages", Test: long}, {Name: "of others", Test: ofOthers}, {Name: "filled", Test: filled},
-		{Name: "cut off", Test: cutOff}, {Name: "not in a dump", Test: kept}, {Name: "what is said to whom", Test: shown},
+		{Name: "languages", Test: languages}, {Name: "queries", Test: queries},
+		{Name: "hostile queries", Test: hostile}, {Name: "what has changed", Test: changes},
+		{Name: "order and pages", Test: order}, {Name: "filters", Test: filters}, {Name: "long messages", Test: long},
+		{Name: "of others", Test: ofOthers}, {Name: "filled", Test: filled}, {Name: "cut off", Test: cutOff},
+		{Name: "not in a dump", Test: kept}, {Name: "what is said to whom", Test: shown},
 		{Name: "what stands in no list", Test: marked}, {Name: "the newest of many", Test: newest},
 	})
 }
@@ -102,13 +103,14 @@ func languages(f *databases.Fixture) {
 	k := newKit(f)
 	texts := []string{
 		"关于机器学习的论文", "東京タワーへ行く", "한국어 검색 엔진", "Größe und Straße von Frau Müller", "L'été à Besançon",
-		"ISPARTA ve İzmir", "a 🦌 in the wood", "call parse_config_file and loadUserData", "Go语言 and 東京 2024", "Ёлка стоит",
+		"ISPARTA ve İzmir", "a 🦌 in the wood", "call parse_config_file and loadUserData", "Go语言 and 東京 2024",
+		"Ёлка стоит",
 	}
 	k.thread(f.Ann(), "t", "", texts...)
 	for query, want := range map[string]int{
-		"学习": 0, "机器学习": 0, "论": 0, "東京タワー": 1, "行く": 1, "검색": 2, "한국": 2, "grosse": 3, "GRÖSSE": 3, "strasse": 3, "mueller": 3,
-		"mull": 3, "ETE": 4, "besancon": 4, "ısparta": 5, "izmir": 5, "🦌": 6, "config": 7, "parse_config_file": 7, "loaduserdata": 7,
-		"user": 7, "语言": 8, "елка": 9,
+		"学习": 0, "机器学习": 0, "论": 0, "東京タワー": 1, "行く": 1, "검색": 2, "한국": 2, "grosse": 3, "GRÖSSE": 3, "strasse": 3,
+		"mueller": 3, "mull": 3, "ETE": 4, "besancon": 4, "ısparta": 5, "izmir": 5, "🦌": 6, "config": 7,
+		"parse_config_file": 7, "loaduserdata": 7, "user": 7, "语言": 8, "елка": 9,
 	} {
 		k.is(query, fmt.Sprintf("t-%d", want))
 	}
@@ -139,9 +141,10 @@ func hostile(f *databases.Fixture) {
 	k := newKit(f)
 	k.thread(f.Ann(), "t", "", "near or and not deer")
 	for _, q := range []string{
-		`"`, `'`, `*`, `a*`, `^deer`, `deer:*`, `terms:deer`, `{terms} : deer`, `deer <-> near`, `deer & ! near`, `NEAR(deer near, 5)`, `(((`,
-		`deer)`, `\`, `\'`, "deer\x00near", "\xff\xfe", `deer OR fox`, `AND`, `NOT`, `'; DROP TABLE search_docs; --`, `%s`, `§title`, `-- -"`,
-		strings.Repeat("(", 5000), strings.Repeat("deer ", 5000), strings.Repeat("a -b ", 100), strings.Repeat("é", 3000), `"" "" -""`,
+		`"`, `'`, `*`, `a*`, `^deer`, `deer:*`, `terms:deer`, `{terms} : deer`, `deer <-> near`, `deer & ! near`,
+		`NEAR(deer near, 5)`, `(((`, `deer)`, `\`, `\'`, "deer\x00near", "\xff\xfe", `deer OR fox`, `AND`, `NOT`,
+		`'; DROP TABLE search_docs; --`, `%s`, `§title`, `-- -"`, strings.Repeat("(", 5000),
+		strings.Repeat("deer ", 5000), strings.Repeat("a -b ", 100), strings.Repeat("é", 3000), `"" "" -""`,
 	} {
 		k.find(f.Ann(), search.Query{Words: q})
 	}
@@ -195,7 +198,8 @@ func order(f *databases.Fixture) {
 	f.Equal("first", refs(hits[:1]), "title of old") // though 400 newer messages match
 	seen := make(map[string]bool)
 	for offset := 0; offset < search.MaxHits; offset += 50 {
-		page, more, err := search.New(f.Store, nil).For(f.Ann()).Find(f.Context(), search.Query{Words: "deer", Limit: 50, Offset: offset})
+		page, more, err := search.New(f.Store, nil).For(f.Ann()).
+			Find(f.Context(), search.Query{Words: "deer", Limit: 50, Offset: offset})
 		f.Must(err)
 		f.Equal("page", len(page), 50)
 		f.Equal("more", more, offset < search.MaxHits-50)
@@ -204,7 +208,8 @@ func order(f *databases.Fixture) {
 		}
 	}
 	f.Equal("different hits", len(seen), search.MaxHits)
-	for _, q := range []search.Query{{Words: "x"}, {Words: "x", Limit: 201}, {Words: "x", Limit: 100, Offset: 101}, {Words: "x", Limit: 1, Offset: -1}} {
+	for _, q := range []search.Query{{Words: "x"}, {Words: "x", Limit: 201}, {Words: "x", Limit: 100, Offset: 101},
+		{Words: "x", Limit: 1, Offset: -1}} {
 		if _, _, err := search.New(f.Store, nil).For(f.Ann()).Find(f.Context(), q); err == nil {
 			f.Errorf("%+v is taken", q)
 		}
@@ -216,7 +221,8 @@ func filters(f *databases.Fixture) {
 	for i := range 3 {
 		id := fmt.Sprint("t", i)
 		at := now.Add(time.Duration(i) * time.Hour)
-		f.Must(f.For(f.Ann()).CreateThread(f.Context(), store.Thread{ID: id, Title: "deer", CreatedAt: at, UpdatedAt: at}))
+		f.Must(f.For(f.Ann()).CreateThread(f.Context(), store.Thread{ID: id, Title: "deer", CreatedAt: at,
+			UpdatedAt: at}))
 		k.index(f.Ann(), id)
 	}
 	is := func(q search.Query, want string) {
@@ -237,7 +243,8 @@ func long(f *databases.Fixture) {
 	for i := range 10_000 {
 		fmt.Fprintf(&b, "line%d of the log\n", i)
 	}
-	k.thread(f.Ann(), "t", "", b.String(), strings.Repeat("x", 1<<20)+" behind", strings.Repeat("deer ", 100_000)+"heron")
+	k.thread(f.Ann(), "t", "", b.String(), strings.Repeat("x", 1<<20)+" behind", strings.Repeat("deer ", 100_000)+
+		"heron")
 	k.is("line7777", "t-0")
 	k.is("log", "t-0") // once
 	k.is("behind", "")
@@ -251,7 +258,8 @@ func ofOthers(f *databases.Fixture) {
 	f.Equal("his", refs(k.find(f.Bob(), search.Query{Words: "deer"})), "title of his his-0")
 	f.Equal("hers", len(k.find(f.Bob(), search.Query{Words: "secret"})), 0)
 	f.Equal("by its id", len(k.find(f.Bob(), search.Query{Words: "deer", Threads: []string{"hers"}})), 0)
-	if _, _, err := search.New(f.Store, nil).For(access.User{}).Find(f.Context(), search.Query{Words: "deer", Limit: 1}); err == nil {
+	if _, _, err := search.New(f.Store, nil).For(access.User{}).
+		Find(f.Context(), search.Query{Words: "deer", Limit: 1}); err == nil {
 		f.Error("nobody may search")
 	}
 	k.index(f.Bob(), "hers") // which is not his
@@ -267,17 +275,20 @@ func ofOthers(f *databases.Fixture) {
 func filled(f *databases.Fixture) {
 	k := newKit(f)
 	for i := range 250 {
-		f.Must(f.For(f.Ann()).CreateThread(f.Context(), store.Thread{ID: fmt.Sprint("t", i), Title: fmt.Sprint("deer", i), UpdatedAt: now}))
+		f.Must(f.For(f.Ann()).CreateThread(f.Context(),
+			store.Thread{ID: fmt.Sprint("t", i), Title: fmt.Sprint("deer", i), UpdatedAt: now}))
 	}
 	asked := 0
-	k.indexer = search.NewIndexer(search.Config{Store: f.Store, Content: func(ctx context.Context, u access.User, id string) (search.Content, error) {
-		asked++
-		if id == "t7" {
-			return search.Content{}, fmt.Errorf("a broken thread")
-		}
-		return k.content(ctx, u, id)
-	}})
-	if err := k.indexer.Fill(f.Context(), access.User{}); err == nil || !strings.Contains(err.Error(), `"t7": a broken thread`) {
+	k.indexer = search.NewIndexer(search.Config{Store: f.Store,
+		Content: func(ctx context.Context, u access.User, id string) (search.Content, error) {
+			asked++
+			if id == "t7" {
+				return search.Content{}, fmt.Errorf("a broken thread")
+			}
+			return k.content(ctx, u, id)
+		}})
+	if err := k.indexer.Fill(f.Context(), access.User{}); err == nil ||
+		!strings.Contains(err.Error(), `"t7": a broken thread`) {
 		f.Error(err)
 	}
 	k.is("deer249", "title of t249")
@@ -372,8 +383,9 @@ func kept(f *databases.Fixture) {
 func shown(f *databases.Fixture) {
 	k := newKit(f)
 	f.Must(f.For(f.Ann()).CreateThread(f.Context(), store.Thread{ID: "t", CreatedAt: now, UpdatedAt: now}))
-	_, err := f.For(f.Ann()).Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "t"}, Run: store.Run{ID: "r", ThreadID: "t", CreatedAt: now.Add(time.Minute),
-		UpdatedAt: now.Add(time.Minute)}})
+	_, err := f.For(f.Ann()).Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "t"},
+		Run: store.Run{ID: "r", ThreadID: "t", CreatedAt: now.Add(time.Minute),
+			UpdatedAt: now.Add(time.Minute)}})
 	f.Must(err)
 	add := func(id string, m message.Message, kwargs message.Fields) {
 		m.ID, m.Kwargs = id, kwargs
@@ -382,10 +394,12 @@ func shown(f *databases.Fixture) {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	add("a", message.New(message.System, "deer"), nil)
 	add("b", message.New(message.Human, "deer"), message.Fields{"hide_from_ui": raw("true")})
-	add("c", message.New(message.Human, "<context> deer </context> heron"), message.Fields{"original_user_content": raw(`"heron"`), "run_id": raw(`"r"`)})
+	add("c", message.New(message.Human, "<context> deer </context> heron"),
+		message.Fields{"original_user_content": raw(`"heron"`), "run_id": raw(`"r"`)})
 	add("d", message.New(message.Tool, "deer of a tool"), nil)
 	add("", message.New(message.AI, "deer without a name"), nil)
-	add("e", message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "deer"}, message.Text("fox")}}, nil)
+	add("e", message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "deer"},
+		message.Text("fox")}}, nil)
 	add("e", message.New(message.AI, "deer again"), nil)
 	k.index(f.Ann(), "t")
 	k.is("deer", "d")
@@ -399,7 +413,8 @@ func marked(f *databases.Fixture) {
 	for _, id := range []string{"listed", "archived", "temporary", "trashed"} {
 		k.thread(f.Ann(), id, "a heron")
 	}
-	for id, mark := range map[string]store.Marks{"archived": store.Archived, "temporary": store.Temporary, "trashed": store.Trashed} {
+	for id, mark := range map[string]store.Marks{"archived": store.Archived, "temporary": store.Temporary,
+		"trashed": store.Trashed} {
 		_, err := f.For(f.Ann()).PatchThread(f.Context(), id, store.ThreadPatch{Set: mark, TrashedAt: now})
 		f.Must(err)
 	}

@@ -1,12 +1,12 @@
-// Package session keeps the sessions of browsers. A browser signs in with a token once and has a cookie from then on, since
-// images, PDFs and downloads send no other header. A session says no more than that the browser had a token: it is good as
-// long as the token is, and does what that may do.
+// Package session keeps the sessions of browsers. A browser signs in with a token once and has a cookie from then on,
+// since images, PDFs and downloads send no other header. A session says no more than that the browser had a token: it
+// is good as long as the token is, and does what that may do.
 //
 //	POST /session -> Begin -> cookie -> the gateway's guard -> Find -> who asks -> DELETE /session -> End
 //
-// A session is a row and no sealed cookie: signing out ends it at once on every node. The row has no secret. It keeps an
-// HMAC of the token's SHA-256 by the secret of the cookie: who has the database learns neither, and the cookie fails with
-// another token of the same name. A dump leaves it out, so that a backup that is restored signs nobody in.
+// A session is a row and no sealed cookie: signing out ends it at once on every node. The row has no secret. It keeps
+// an HMAC of the token's SHA-256 by the secret of the cookie: who has the database learns neither, and the cookie fails
+// with another token of the same name. A dump leaves it out, so that a backup that is restored signs nobody in.
 package session
 
 import (
@@ -52,7 +52,8 @@ type Session struct {
 	Token string
 	// Ends is when it ends if it is not used again.
 	Ends time.Time
-	// Agent is what the browser that began it calls itself, and Begun when that was. [Sessions.Find] does not tell them.
+	// Agent is what the browser that began it calls itself, and Begun when that was. [Sessions.Find] does not tell
+	// them.
 	Agent string
 	Begun time.Time
 	// Cookie is to be sent to the browser; empty if it has it already.
@@ -69,7 +70,8 @@ type Sessions struct{ db database.DB }
 func New(st database.Store) *Sessions { return &Sessions{st.Feature(Feature().Name)} }
 
 // Begin begins a session for who has brought a token, in a browser that calls itself agent.
-func (s *Sessions) Begin(ctx context.Context, u access.User, token string, sum Sum, agent string, now time.Time) (Session, error) {
+func (s *Sessions) Begin(ctx context.Context, u access.User, token string, sum Sum, agent string,
+	now time.Time) (Session, error) {
 	id, secret := rand.Text(), rand.Text()
 	now = now.Truncate(time.Microsecond)
 	out := Session{
@@ -77,7 +79,8 @@ func (s *Sessions) Begin(ctx context.Context, u access.User, token string, sum S
 		Agent: excerpt.Bound(inert.Line(agent), maxAgent), Begun: now,
 	}
 	err := s.db.For(u).Write(ctx, 0, func(tx database.Tx) error {
-		_, err := tx.Exec("insert", id, token, sealOf(secret, sum), database.Micros(now), database.Micros(out.Ends), out.Agent)
+		_, err := tx.Exec("insert", id, token, sealOf(secret, sum), database.Micros(now), database.Micros(out.Ends),
+			out.Agent)
 		if err == nil {
 			_, err = tx.Exec("trim", token, database.Micros(now), MaxPerToken)
 		}
@@ -98,9 +101,11 @@ func sealOf(secret string, sum Sum) string {
 
 var cookiePattern = regexp.MustCompile(`^[A-Z2-7]{26}\.[A-Z2-7]{26}$`)
 
-// Find is the session of a cookie; [ErrNone] if there is none, if it has ended, or if its token is not what it was. sum finds
-// the tokens that are good by their names. A session that is used lasts longer: its Cookie is then to be sent again.
-func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token string) (Sum, bool), now time.Time) (Session, error) {
+// Find is the session of a cookie; [ErrNone] if there is none, if it has ended, or if its token is not what it was. sum
+// finds the tokens that are good by their names. A session that is used lasts longer: its Cookie is then to be sent
+// again.
+func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token string) (Sum, bool), now time.Time) (Session,
+	error) {
 	if !cookiePattern.MatchString(cookie) {
 		return Session{}, ErrNone
 	}
@@ -131,7 +136,8 @@ func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token strin
 	return out, nil
 }
 
-// List returns the sessions of a user, at most limit, those that were used last first. Some may be over because their token is.
+// List returns the sessions of a user, at most limit, those that were used last first. Some may be over because their
+// token is.
 func (s *Sessions) List(ctx context.Context, u access.User, limit int, now time.Time) (list []Session, err error) {
 	err = s.db.For(u).Read(ctx, "list", func(r database.Row) (bool, error) {
 		out := Session{User: u}

@@ -17,8 +17,9 @@ import (
 
 func TestSession(t *testing.T) {
 	databases.Run(t, []database.Feature{session.Feature()}, []databases.Case{
-		{Name: "from the beginning to the end", Test: whole}, {Name: "its token", Test: token}, {Name: "it lasts", Test: lasts},
-		{Name: "bounds", Test: bounds}, {Name: "of others", Test: ofOthers}, {Name: "listed", Test: listed}, {Name: "a dump signs nobody in", Test: dumped},
+		{Name: "from the beginning to the end", Test: whole}, {Name: "its token", Test: token},
+		{Name: "it lasts", Test: lasts}, {Name: "bounds", Test: bounds}, {Name: "of others", Test: ofOthers},
+		{Name: "listed", Test: listed}, {Name: "a dump signs nobody in", Test: dumped},
 	})
 }
 
@@ -55,8 +56,8 @@ func whole(f *databases.Fixture) {
 	want.Cookie, want.Agent, want.Begun = "", "", time.Time{} // which the list tells
 	f.Equal("session", got, want)
 	for _, cookie := range []string{
-		"", "x", made.ID, made.ID + ".", made.ID + "." + strings.Repeat("A", 26), strings.ToLower(made.Cookie), made.Cookie + "A",
-		strings.Repeat("A", 26) + "." + strings.Repeat("A", 26), made.Cookie + "\x00",
+		"", "x", made.ID, made.ID + ".", made.ID + "." + strings.Repeat("A", 26), strings.ToLower(made.Cookie),
+		made.Cookie + "A", strings.Repeat("A", 26) + "." + strings.Repeat("A", 26), made.Cookie + "\x00",
 	} {
 		_, err := all.Find(f.Context(), cookie, good.sum, now)
 		f.Want(err, session.ErrNone, "")
@@ -157,7 +158,8 @@ func listed(f *databases.Fixture) {
 	f.Must(err)
 	first.Cookie, second.Cookie = "", ""
 	f.Equal("sessions", list, []session.Session{second, first})
-	if got := list[0]; !got.Used().Equal(now.Add(time.Hour).Truncate(time.Microsecond)) || len(got.Agent) > 256+len("…") || strings.ContainsAny(got.Agent, "\x1b\n") || !utf8.ValidString(got.Agent) ||
+	if got := list[0]; !got.Used().Equal(now.Add(time.Hour).Truncate(time.Microsecond)) || len(got.Agent) > 256+
+		len("…") || strings.ContainsAny(got.Agent, "\x1b\n") || !utf8.ValidString(got.Agent) ||
 		!strings.HasPrefix(got.Agent, "Fire") {
 		f.Errorf("%+v", got)
 	}

@@ -51,7 +51,8 @@ type archive struct {
 	missing bool   // the SKILL.md
 }
 
-// openArchive checks the names and sizes in an archive. Nothing is unpacked but the SKILL.md and the first bytes of each file.
+// openArchive checks the names and sizes in an archive. Nothing is unpacked but the SKILL.md and the first bytes of
+// each file.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	if size > MaxArchive {
 		return nil, ErrLarge
@@ -136,7 +137,8 @@ func (a *archive) names(list []*zip.File) {
 		}
 		seen[key] = true
 		if f.Mode()&fs.ModeSymlink != 0 {
-			a.add("package-symlink", High, f.Name, f.Name, "Package contains a symbolic link, which is left out.", "Put the file itself into the package.")
+			a.add("package-symlink", High, f.Name, f.Name, "Package contains a symbolic link, which is left out.",
+				"Put the file itself into the package.")
 		}
 	}
 }
@@ -148,14 +150,17 @@ func (a *archive) name(name string) {
 			"Archive member path is absolute.", "Use relative paths inside the skill archive.")
 	case slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), ".."):
 		a.add("package-path-traversal", Critical, name, name,
-			"Archive member path traverses outside the skill root.", "Remove parent-directory traversal from the package path.")
+			"Archive member path traverses outside the skill root.",
+			"Remove parent-directory traversal from the package path.")
 	case strings.Contains(name, ":"):
 		a.add("package-ads-stream-name", Critical, name, name,
-			"Archive member path contains a colon, which on Windows/NTFS addresses an alternate data stream hidden from directory listing.",
+			"Archive member path contains a colon, which on Windows/NTFS addresses an alternate data stream hidden "+
+				"from directory listing.",
 			"Remove colons from archive member paths.")
 	case !fit(name):
 		a.add("package-invalid-name", Critical, name, name,
-			"Archive member path is no name that every system can have.", "Use short names of printable characters, without backslashes.")
+			"Archive member path is no name that every system can have.",
+			"Use short names of printable characters, without backslashes.")
 	}
 }
 
@@ -166,7 +171,8 @@ func fit(name string) bool {
 	return utf8.ValidString(name) && len(name) <= maxPath && len(parts) <= maxLevels && !strings.Contains(name, `\`) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || hidden(r) }) &&
 		!slices.ContainsFunc(parts, func(p string) bool {
-			return p == "" || p == "." || len(p) > maxPart || strings.HasSuffix(p, " ") || strings.HasSuffix(p, ".") || device(p)
+			return p == "" || p == "." || len(p) > maxPart || strings.HasSuffix(p, " ") || strings.HasSuffix(p, ".") ||
+				device(p)
 		})
 }
 
@@ -177,7 +183,8 @@ func device(part string) bool {
 	case "con", "prn", "aux", "nul":
 		return true
 	}
-	return len(base) == 4 && (strings.HasPrefix(base, "com") || strings.HasPrefix(base, "lpt")) && '0' <= base[3] && base[3] <= '9'
+	return len(base) == 4 && (strings.HasPrefix(base, "com") || strings.HasPrefix(base, "lpt")) && '0' <= base[3] &&
+		base[3] <= '9'
 }
 
 // ignored are what systems add at the top of an archive.
@@ -240,21 +247,27 @@ func (a *archive) odd(shown, name string, first []byte) {
 	base := strings.ToLower(path.Base(name))
 	switch {
 	case slices.Contains(strings.Split(name, "/"), ".git"):
-		a.add("package-git-directory", Medium, shown, name, "Package contains a .git folder.", "Leave the history of the files out.")
-	case slices.Contains([]string{".env", ".npmrc", ".netrc", ".pypirc", "id_rsa", "id_ed25519", ".git-credentials", "credentials.json"}, base),
+		a.add("package-git-directory", Medium, shown, name, "Package contains a .git folder.",
+			"Leave the history of the files out.")
+	case slices.Contains([]string{".env", ".npmrc", ".netrc", ".pypirc", "id_rsa", "id_ed25519", ".git-credentials",
+		"credentials.json"}, base),
 		strings.HasPrefix(base, ".env."), strings.Contains("/"+name, "/.ssh/"), strings.Contains("/"+name, "/.aws/"):
-		a.add("package-hidden-sensitive-file", High, shown, name, "Package contains a file of a kind that holds credentials.", "Remove it.")
-	case slices.Contains([]string{".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".jar", ".whl", ".skill"}, path.Ext(base)),
-		bytes.HasPrefix(first, []byte("\x1f\x8b")), bytes.HasPrefix(first, []byte("7z\xbc\xaf")), bytes.HasPrefix(first, []byte("Rar!")):
-		a.add("package-nested-archive", High, shown, name, "Package contains an archive, which is not looked into.", "Put the files themselves into the package.")
+		a.add("package-hidden-sensitive-file", High, shown, name,
+			"Package contains a file of a kind that holds credentials.", "Remove it.")
+	case slices.Contains([]string{".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".jar", ".whl",
+		".skill"}, path.Ext(base)),
+		bytes.HasPrefix(first, []byte("\x1f\x8b")), bytes.HasPrefix(first, []byte("7z\xbc\xaf")),
+		bytes.HasPrefix(first, []byte("Rar!")):
+		a.add("package-nested-archive", High, shown, name, "Package contains an archive, which is not looked into.",
+			"Put the files themselves into the package.")
 	}
 }
 
 // executable names the form of a program for a machine; empty for other files.
 func executable(first []byte) string {
 	for _, known := range []struct{ magic, name string }{
-		{"\x7fELF", "ELF"}, {"MZ", "PE"}, {"\xfe\xed\xfa\xce", "Mach-O"}, {"\xfe\xed\xfa\xcf", "Mach-O"}, {"\xce\xfa\xed\xfe", "Mach-O"},
-		{"\xcf\xfa\xed\xfe", "Mach-O"}, {"\xca\xfe\xba\xbe", "Mach-O"},
+		{"\x7fELF", "ELF"}, {"MZ", "PE"}, {"\xfe\xed\xfa\xce", "Mach-O"}, {"\xfe\xed\xfa\xcf", "Mach-O"},
+		{"\xce\xfa\xed\xfe", "Mach-O"}, {"\xcf\xfa\xed\xfe", "Mach-O"}, {"\xca\xfe\xba\xbe", "Mach-O"},
 	} {
 		if bytes.HasPrefix(first, []byte(known.magic)) {
 			return known.name
@@ -292,8 +305,8 @@ func readMember(f *zip.File, most int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ReadMember reads a file of an archive by its name, or by its name without the one folder that everything is in, for somebody who
-// looks into it; fs.ErrNotExist if it is not there, [ErrLarge] if it has more than most bytes.
+// ReadMember reads a file of an archive by its name, or by its name without the one folder that everything is in, for
+// somebody who looks into it; fs.ErrNotExist if it is not there, [ErrLarge] if it has more than most bytes.
 func ReadMember(r io.ReaderAt, size int64, name string, most int64) ([]byte, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is unpacked

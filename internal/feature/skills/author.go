@@ -46,8 +46,8 @@ func wrongf(format string, args ...any) error { return &OrderError{fmt.Sprintf(f
 // agentAuthor is who has written what an agent has, in the history.
 const agentAuthor = "agent"
 
-// Manage has an agent write a skill of its user's, and returns what was done in a sentence. An agent that may use some skills alone may
-// write those alone. What refuses it is an [OrderError], or what refuses an installation.
+// Manage has an agent write a skill of its user's, and returns what was done in a sentence. An agent that may use some
+// skills alone may write those alone. What refuses it is an [OrderError], or what refuses an installation.
 func (r *Run) Manage(ctx context.Context, o Order) (string, error) {
 	if err := CheckName(o.Name); err != nil {
 		return "", err
@@ -61,7 +61,8 @@ func (r *Run) Manage(ctx context.Context, o Order) (string, error) {
 	case errors.Is(err, store.ErrNotFound):
 		err = wrongf("Custom skill '%s' not found. Use action create first.", o.Name)
 	case errors.Is(err, ErrBuiltIn):
-		err = wrongf("'%s' is a built-in skill. Use action create to make a skill of your own of that name: it hides the built-in one.", o.Name)
+		err = wrongf("'%s' is a built-in skill. Use action create to make a skill of your own of that name: it hides "+
+			"the built-in one.", o.Name)
 	}
 	return done, err
 }
@@ -78,14 +79,16 @@ func (m *Mine) order(ctx context.Context, o Order, by By) (string, error) {
 	case Patch, WriteFile, RemoveFile:
 		return m.changeFile(ctx, o, by)
 	}
-	return "", wrongf("There is no action %.40q; there are create, edit, patch, delete, write_file and remove_file.", o.Action)
+	return "", wrongf("There is no action %.40q; there are create, edit, patch, delete, write_file and remove_file.",
+		o.Action)
 }
 
 func (m *Mine) create(ctx context.Context, o Order, by By) (string, error) {
 	if err := m.free(ctx, o.Name); err != nil {
 		return "", err
 	}
-	s, err := m.rewrite(ctx, nil, o.Name, FileName, &o.Content, Entry{Action: by.Action, Author: by.Author, Thread: threadOf(by)})
+	s, err := m.rewrite(ctx, nil, o.Name, FileName, &o.Content,
+		Entry{Action: by.Action, Author: by.Author, Thread: threadOf(by)})
 	if errors.Is(err, ErrChanged) { // another one was made meanwhile
 		err = &ExistsError{o.Name}
 	}
@@ -123,7 +126,8 @@ func (m *Mine) changeFile(ctx context.Context, o Order, by By) (string, error) {
 		}
 		done, content = fmt.Sprintf("Patched '%s' of custom skill '%s': %d replaced.", o.File, o.Name, n), &patched
 	}
-	_, err = m.rewrite(ctx, &s, o.Name, o.File, content, Entry{Action: by.Action, Author: by.Author, Thread: threadOf(by)})
+	_, err = m.rewrite(ctx, &s, o.Name, o.File, content,
+		Entry{Action: by.Action, Author: by.Author, Thread: threadOf(by)})
 	return done, err
 }
 
@@ -137,7 +141,8 @@ func checkFile(o Order) error {
 	case path.Base(o.File) == FileName: // none lies in a skill
 		return wrongf("%s is written with the actions create, edit and patch, and goes with delete.", FileName)
 	case !below || !slices.Contains(folders, top) || path.Clean(o.File) != o.File || !fit(o.File):
-		return wrongf("The path '%.200s' must lie below %s of the skill, such as scripts/main.py.", o.File, strings.Join(folders, ", "))
+		return wrongf("The path '%.200s' must lie below %s of the skill, such as scripts/main.py.", o.File,
+			strings.Join(folders, ", "))
 	case len(o.Content) > MaxText:
 		return wrongf("'%s' is too long (%d bytes). Maximum is %d bytes.", o.File, len(o.Content), MaxText)
 	case !utf8.ValidString(o.Content):
@@ -156,7 +161,8 @@ func patch(text string, o Order) (n int, patched string, err error) {
 	case n == 0:
 		return 0, "", wrongf("The words of find do not stand in '%s'.", o.File)
 	case o.Count != 0 && n != o.Count:
-		return 0, "", wrongf("The words of find stand %d times in '%s', not %d times; nothing was changed.", n, o.File, o.Count)
+		return 0, "", wrongf("The words of find stand %d times in '%s', not %d times; nothing was changed.", n, o.File,
+			o.Count)
 	case len(text)+n*(len(o.Replace)-len(o.Find)) > MaxText:
 		return 0, "", wrongf("'%s' would be too long. Maximum is %d bytes.", o.File, MaxText)
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 func TestAuthor(t *testing.T) {
-	databases.Run(t, feature.All(), []databases.Case{{Name: "written by an agent", Test: written}, {Name: "refused", Test: refusesOrders}, {Name: "with secrets", Test: noSecrets}})
+	databases.Run(t, feature.All(), []databases.Case{{Name: "written by an agent", Test: written},
+		{Name: "refused", Test: refusesOrders}, {Name: "with secrets", Test: noSecrets}})
 }
 
 // written: an agent makes a skill and changes it; people see who did it, and can go back.
@@ -22,10 +23,14 @@ func written(f *databases.Fixture) {
 		order skills.Order
 		says  string
 	}{
-		{skills.Order{Action: "create", Content: md("tidy", "d", "one two two")}, "Created custom skill 'tidy'. Its folder is /mnt/skills/custom/tidy."},
-		{skills.Order{Action: "patch", Find: "two", Replace: "2", Count: 2}, "Patched 'SKILL.md' of custom skill 'tidy': 2 replaced."},
-		{skills.Order{Action: "write_file", File: "scripts/a.py", Content: "print(1)\n"}, "Wrote 'scripts/a.py' of custom skill 'tidy'."},
-		{skills.Order{Action: "patch", File: "scripts/a.py", Find: "1", Replace: "2"}, "Patched 'scripts/a.py' of custom skill 'tidy': 1 replaced."},
+		{skills.Order{Action: "create", Content: md("tidy", "d", "one two two")},
+			"Created custom skill 'tidy'. Its folder is /mnt/skills/custom/tidy."},
+		{skills.Order{Action: "patch", Find: "two", Replace: "2", Count: 2},
+			"Patched 'SKILL.md' of custom skill 'tidy': 2 replaced."},
+		{skills.Order{Action: "write_file", File: "scripts/a.py", Content: "print(1)\n"},
+			"Wrote 'scripts/a.py' of custom skill 'tidy'."},
+		{skills.Order{Action: "patch", File: "scripts/a.py", Find: "1", Replace: "2"},
+			"Patched 'scripts/a.py' of custom skill 'tidy': 1 replaced."},
 		{skills.Order{Action: "edit", Content: md("tidy", "other", "text")}, "Updated custom skill 'tidy'."},
 		{skills.Order{Action: "remove_file", File: "scripts/a.py"}, "Removed 'scripts/a.py' from custom skill 'tidy'."},
 		{skills.Order{Action: "delete"}, "Deleted custom skill 'tidy'."},
@@ -71,7 +76,9 @@ func noSecrets(f *databases.Fixture) {
 			f.Errorf("%+v: %q, %v", o, says, err)
 		}
 	}
-	_, err := mine.Edit(ctx, "calls", strings.Replace(asks, "text", "other", 1), skills.By{Action: "human_edit", Author: "ann"}) // a person may
+	// a person may
+	_, err := mine.Edit(ctx, "calls", strings.Replace(asks, "text", "other", 1),
+		skills.By{Action: "human_edit", Author: "ann"})
 	f.Must(err)
 }
 
@@ -99,14 +106,19 @@ func refusesOrders(f *databases.Fixture) {
 		{skills.Order{Action: "patch", Name: "tidy", Find: "one", Count: 2}, "stand 1 times"},
 		{skills.Order{Action: "patch", Name: "tidy", Find: "none"}, "do not stand in 'SKILL.md'"},
 		{skills.Order{Action: "patch", Name: "tidy"}, "find is empty"},
-		{skills.Order{Action: "patch", Name: "tidy", Find: "one", Replace: strings.Repeat("x", skills.MaxText)}, "would be too long"},
+		{skills.Order{Action: "patch", Name: "tidy", Find: "one", Replace: strings.Repeat("x", skills.MaxText)},
+			"would be too long"},
 		{skills.Order{Action: "patch", Name: "tidy", File: "scripts/none.py", Find: "x"}, "has no file"},
-		{skills.Order{Action: "write_file", Name: "tidy", File: "SKILL.md", Content: "x"}, "is written with the actions"},
+		{skills.Order{Action: "write_file", Name: "tidy", File: "SKILL.md", Content: "x"},
+			"is written with the actions"},
 		{skills.Order{Action: "write_file", Name: "tidy", File: "scripts/../a.py", Content: "x"}, "must lie below"},
 		{skills.Order{Action: "write_file", Name: "tidy", File: "/etc/passwd", Content: "x"}, "must lie below"},
-		{skills.Order{Action: "write_file", Name: "tidy", File: "scripts/a/SKILL.md", Content: md("x", "d", "")}, "is written with the actions"},
-		{skills.Order{Action: "write_file", Name: "tidy", File: "scripts/a.py", Content: "import os\nos.system('x')\n"}, "python-shell-exec (CRITICAL)"},
-		{skills.Order{Action: "write_file", Name: "tidy", File: "assets/a.txt", Content: strings.Repeat("x", skills.MaxText+1)}, "is too long"},
+		{skills.Order{Action: "write_file", Name: "tidy", File: "scripts/a/SKILL.md", Content: md("x", "d", "")},
+			"is written with the actions"},
+		{skills.Order{Action: "write_file", Name: "tidy", File: "scripts/a.py", Content: "import os\nos.system('x')\n"},
+			"python-shell-exec (CRITICAL)"},
+		{skills.Order{Action: "write_file", Name: "tidy", File: "assets/a.txt",
+			Content: strings.Repeat("x", skills.MaxText+1)}, "is too long"},
 		{skills.Order{Action: "write_file", Name: "tidy", File: "assets/a.txt", Content: "\xff"}, "valid UTF-8"},
 		{skills.Order{Action: "remove_file", Name: "tidy", File: "assets/none.txt"}, "has no file"},
 		{skills.Order{Action: "shout", Name: "tidy"}, "There is no action"},
@@ -126,11 +138,13 @@ func refusesOrders(f *databases.Fixture) {
 
 // FuzzFile: whatever an agent calls a file, what is written lies in the skill.
 func FuzzFile(f *testing.F) {
-	for _, s := range []string{"scripts/a.py", "../x", "scripts//a", "scripts/../a", "scripts/a\x00", "assets/" + strings.Repeat("x/", 300), "scripts/.git/a", "SKILL.md"} {
+	for _, s := range []string{"scripts/a.py", "../x", "scripts//a", "scripts/../a", "scripts/a\x00", "assets/" +
+		strings.Repeat("x/", 300), "scripts/.git/a", "SKILL.md"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if skills.CheckFile(name) == nil && (strings.Contains(name, "..") && strings.Contains("/"+name+"/", "/../") || strings.HasPrefix(name, "/") ||
+		if skills.CheckFile(name) == nil && (strings.Contains(name, "..") && strings.Contains("/"+name+"/", "/../") ||
+			strings.HasPrefix(name, "/") ||
 			strings.ContainsAny(name, "\x00\\") || !strings.Contains(name, "/")) {
 			t.Errorf("%q is a file of a skill", name)
 		}

@@ -20,7 +20,8 @@ const (
 	RolledBack  = "rollback"
 )
 
-// Entry is a change of a skill. The content is that of the whole file; nil says that there was none, or is none any more.
+// Entry is a change of a skill. The content is that of the whole file; nil says that there was none, or is none any
+// more.
 type Entry struct {
 	At       string  `json:"ts"`
 	Action   string  `json:"action"`
@@ -86,7 +87,8 @@ func threadOf(by By) *string {
 	return &by.Thread
 }
 
-// rewrite writes a file of a skill, or removes it where there is no content; s is nil if the skill is to be made of its SKILL.md.
+// rewrite writes a file of a skill, or removes it where there is no content; s is nil if the skill is to be made of its
+// SKILL.md.
 func (m *Mine) rewrite(ctx context.Context, s *Skill, name, path string, content *string, e Entry) (Skill, error) {
 	var list []file
 	var err error
@@ -110,7 +112,8 @@ func (m *Mine) rewrite(ctx context.Context, s *Skill, name, path string, content
 		err = invalidf("Frontmatter name '%s' must match requested skill name '%s'.", head.Name, name)
 	}
 	if err == nil && e.Author == agentAuthor && (len(head.Secrets) > 0 || s != nil && len(s.Secrets) > 0) {
-		err = wrongf("Skill '%s' declares secrets: only a person may write it, so that nobody else decides what is done with them.", name)
+		err = wrongf("Skill '%s' declares secrets: only a person may write it, so that nobody else decides what is "+
+			"done with them.", name)
 	}
 	if err != nil {
 		return Skill{}, err
@@ -236,8 +239,8 @@ func (m *Mine) History(ctx context.Context, name string) (list []Entry, err erro
 	return list, nil
 }
 
-// Rollback undoes an entry of the history: the file is again what it was before. A negative index counts from the newest, which is
-// -1. The SKILL.md of a skill that was removed brings the skill back, without its other files.
+// Rollback undoes an entry of the history: the file is again what it was before. A negative index counts from the
+// newest, which is -1. The SKILL.md of a skill that was removed brings the skill back, without its other files.
 func (m *Mine) Rollback(ctx context.Context, name string, index int) (Skill, error) {
 	list, err := m.History(ctx, name)
 	if err != nil {

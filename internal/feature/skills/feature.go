@@ -31,26 +31,30 @@ func Feature() database.Feature {
 			{
 				Name: "skills", Kind: "skill", User: "user_id", Key: []string{"user_id", "name"},
 				Columns: []database.Column{
-					user, text.Column("name"), text.Column("digest"), instant.Column("created_at"), instant.Column("updated_at"), doc.Column("body"),
+					user, text.Column("name"), text.Column("digest"), instant.Column("created_at"),
+					instant.Column("updated_at"), doc.Column("body"),
 				},
 				Quota: database.Quota{Rows: MaxInstalled},
 			},
 			{
 				Name: "skill_parts", Kind: "skill_part", User: "user_id", Key: []string{"user_id", "digest", "n"},
-				Columns: []database.Column{user, text.Column("digest"), number.Column("n"), database.Blob.Column("bytes")},
-				Quota:   database.Quota{Bytes: maxStored},
+				Columns: []database.Column{user, text.Column("digest"), number.Column("n"),
+					database.Blob.Column("bytes")},
+				Quota: database.Quota{Bytes: maxStored},
 			},
 			{
 				Name: "skill_states", Kind: "skill_state", User: "user_id", Key: []string{"user_id", "name"},
 				Columns: []database.Column{
-					user, text.Column("name"), number.Column("enabled"), number.Column("uses"), instant.Column("used_at"),
+					user, text.Column("name"), number.Column("enabled"), number.Column("uses"),
+					instant.Column("used_at"),
 				},
 				Quota: database.Quota{Rows: 10 * MaxInstalled},
 			},
 			{
 				Name: "skill_history", Kind: "skill_change", User: "user_id", Key: []string{"user_id", "name", "seq"},
-				Columns: []database.Column{user, text.Column("name"), number.Column("seq"), instant.Column("at"), doc.Column("body")},
-				Quota:   database.Quota{Bytes: 64 << 20},
+				Columns: []database.Column{user, text.Column("name"), number.Column("seq"), instant.Column("at"),
+					doc.Column("body")},
+				Quota: database.Quota{Bytes: 64 << 20},
 			},
 			{
 				Name: "skill_refusals", Kind: "skill_refusal", User: "user_id", Key: []string{"user_id", "seq"},

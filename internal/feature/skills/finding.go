@@ -7,8 +7,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/lib/excerpt"
 )
 
-// The severities of findings. Critical ones keep a skill from being installed; the others are shown, to people and to the model that
-// reviews the skill.
+// The severities of findings. Critical ones keep a skill from being installed; the others are shown, to people and to
+// the model that reviews the skill.
 const (
 	Critical = "CRITICAL"
 	High     = "HIGH"
@@ -66,7 +66,8 @@ type ScanError struct {
 // Error implements error.
 func (e *ScanError) Error() string { return e.Message }
 
-// refusal is the error for the critical ones of findings; nil if there are none. Before the SKILL.md was read there is no name.
+// refusal is the error for the critical ones of findings; nil if there are none. Before the SKILL.md was read there is
+// no name.
 func refusal(name string, list []Finding) error {
 	bad := critical(list)
 	if len(bad) == 0 {

@@ -34,7 +34,8 @@ type Head struct {
 	License     string `json:"license,omitempty"`
 	Version     string `json:"version,omitempty"`
 	Author      string `json:"author,omitempty"`
-	// Tools are those that a run may use while the skill is active; nil is no limit, an empty list none but the program's own.
+	// Tools are those that a run may use while the skill is active; nil is no limit, an empty list none but the
+	// program's own.
 	Tools []string `json:"allowed_tools"`
 	// Secrets are what the skill's commands need in their environment.
 	Secrets []Secret `json:"required_secrets,omitempty"`
@@ -92,7 +93,8 @@ func cutHead(text string) (head string, ok bool) {
 	return "", false
 }
 
-// ParseHead reads the head of a SKILL.md by the rules for what is installed or written. Its errors are an [InvalidError].
+// ParseHead reads the head of a SKILL.md by the rules for what is installed or written. Its errors are an
+// [InvalidError].
 func ParseHead(text string) (Head, error) {
 	switch {
 	case len(text) > MaxText:
@@ -113,7 +115,8 @@ func ParseHead(text string) (Head, error) {
 	return headOf(table)
 }
 
-// readTable reads the YAML of a head. It is plain data: no anchors, which could make much of little, and no types by name.
+// readTable reads the YAML of a head. It is plain data: no anchors, which could make much of little, and no types by
+// name.
 func readTable(head string) (*yaml.Node, error) {
 	if len(head) > maxHead {
 		return nil, invalidf("Frontmatter is too long (%d bytes). Maximum is %d bytes.", len(head), maxHead)
@@ -160,8 +163,8 @@ func plain(n *yaml.Node, depth int) error {
 // keys are those that a head may have.
 func keys() []string {
 	return []string{
-		"name", "description", "license", "allowed-tools", "required-secrets", "secrets-autonomous", "metadata", "compatibility",
-		"version", "author",
+		"name", "description", "license", "allowed-tools", "required-secrets", "secrets-autonomous", "metadata",
+		"compatibility", "version", "author",
 	}
 }
 
@@ -215,7 +218,8 @@ func word(values map[string]*yaml.Node, key, called string) (string, error) {
 // kindOf names a value's type as DeerFlow does.
 func kindOf(n *yaml.Node) string {
 	names := map[string]string{
-		"!!map": "dict", "!!seq": "list", "!!int": "int", "!!float": "float", "!!bool": "bool", "!!null": "NoneType", "!!timestamp": "date",
+		"!!map": "dict", "!!seq": "list", "!!int": "int", "!!float": "float", "!!bool": "bool", "!!null": "NoneType",
+		"!!timestamp": "date",
 	}
 	if name, ok := names[n.Tag]; ok {
 		return name
@@ -241,7 +245,8 @@ func hidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == '\r':
 		return false
-	case r < ' ', 0x7f <= r && r < 0xa0, 0x200b <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x2060 <= r && r <= 0x206f, r == 0xfeff:
+	case r < ' ', 0x7f <= r && r < 0xa0, 0x200b <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x2060 <= r &&
+		r <= 0x206f, r == 0xfeff:
 		return r != 0x200d // which joins the parts of an emoji
 	}
 	return 0xe0000 <= r && r <= 0xe007f
@@ -282,7 +287,8 @@ func visible(r rune) rune {
 var errTools = invalidf("allowed-tools in SKILL.md must be a list of strings")
 
 func (h *Head) secrets(n *yaml.Node) error {
-	bad := errors.New("required-secrets in SKILL.md must be a list of names of environment variables, or of {name, optional}")
+	bad := errors.New("required-secrets in SKILL.md must be a list of names of environment variables, or of {name, " +
+		"optional}")
 	if n == nil {
 		return nil
 	}

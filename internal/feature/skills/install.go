@@ -27,8 +27,9 @@ func (e *ExistsError) Error() string { return fmt.Sprintf("Skill '%s' already ex
 // Is reports whether it is [ErrExists].
 func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 
-// Install installs the skill that is in an archive; source is the name of the file. What refuses it is an [InvalidError], a
-// [ScanError], a [ReviewError], an [ExistsError], [ErrNoArchive], [ErrEmpty] or [ErrLarge], and is kept for [Mine.Refused].
+// Install installs the skill that is in an archive; source is the name of the file. What refuses it is an
+// [InvalidError], a [ScanError], a [ReviewError], an [ExistsError], [ErrNoArchive], [ErrEmpty] or [ErrLarge], and is
+// kept for [Mine.Refused].
 func (m *Mine) Install(ctx context.Context, r io.ReaderAt, size int64, source string) (Skill, error) {
 	name, err := m.install(ctx, r, size, source)
 	if err != nil {
@@ -114,7 +115,8 @@ func (m *Mine) refuse(ctx context.Context, source, name string, why error) error
 	if !IsRefusal(why) || errors.Is(why, ErrExists) {
 		return why
 	}
-	r := Refused{Source: excerpt.First(strings.Map(visible, source), maxEvidence), Name: name, Why: why.Error(), Findings: []Finding{}}
+	r := Refused{Source: excerpt.First(strings.Map(visible, source), maxEvidence), Name: name, Why: why.Error(),
+		Findings: []Finding{}}
 	if scan, ok := errors.AsType[*ScanError](why); ok {
 		r.Findings = scan.Findings
 	}
@@ -145,7 +147,8 @@ func IsRefusal(err error) bool {
 	_, invalid := errors.AsType[*InvalidError](err)
 	_, scan := errors.AsType[*ScanError](err)
 	_, review := errors.AsType[*ReviewError](err)
-	return invalid || scan || review || errors.Is(err, ErrNoArchive) || errors.Is(err, ErrEmpty) || errors.Is(err, ErrLarge) || errors.Is(err, ErrExists)
+	return invalid || scan || review || errors.Is(err, ErrNoArchive) || errors.Is(err, ErrEmpty) ||
+		errors.Is(err, ErrLarge) || errors.Is(err, ErrExists)
 }
 
 // Refused lists the installations that were refused, the newest first.
@@ -175,8 +178,8 @@ type Report struct {
 	Findings []Finding
 }
 
-// Scan looks at an archive as an installation does, without the review by a model. What is wrong is an error as of [Mine.Install];
-// the findings of one that would be installed are in the report.
+// Scan looks at an archive as an installation does, without the review by a model. What is wrong is an error as of
+// [Mine.Install]; the findings of one that would be installed are in the report.
 func Scan(r io.ReaderAt, size int64) (Report, error) {
 	p, closed, err := pack(r, size, true, nil)
 	if err != nil {

@@ -25,7 +25,8 @@ import (
 type entry struct {
 	name, content string
 	mode          fs.FileMode
-	// zeros is how many MiB of them it has in place of a content, and says how many bytes its header claims; 0: as many.
+	// zeros is how many MiB of them it has in place of a content, and says how many bytes its header claims; 0: as
+	// many.
 	zeros, says int
 }
 
@@ -34,7 +35,8 @@ func md(name, description, body string) string {
 	return "---\nname: " + name + "\ndescription: " + description + "\n---\n\n" + body + "\n"
 }
 
-// packer compresses the members of all archives, one after the other: it takes far more time to make than to pack a small file.
+// packer compresses the members of all archives, one after the other: it takes far more time to make than to pack a
+// small file.
 var (
 	packing   sync.Mutex
 	packer, _ = flate.NewWriter(nil, flate.BestSpeed) // fails for an unknown level alone
@@ -115,7 +117,8 @@ func newSkills(f *databases.Fixture, change func(*config.SkillSettings)) *skills
 	began := time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 	var looks atomic.Int64
 	return skills.New(skills.Config{
-		Store: f.Store, Ask: reviewer, Now: func() time.Time { return began.Add(time.Duration(looks.Add(1)) * time.Second) },
+		Store: f.Store, Ask: reviewer,
+		Now: func() time.Time { return began.Add(time.Duration(looks.Add(1)) * time.Second) },
 		Settings: func() config.SkillSettings {
 			s := config.Default().SkillSettings()
 			s.Path = "testdata/root"

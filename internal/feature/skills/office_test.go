@@ -40,7 +40,8 @@ func (o *office) run(script string, args ...string) string {
 		o.t.Fatal(err)
 	}
 	c := exec.Command("/usr/bin/python3", append([]string{"-B", at}, args...)...)
-	c.Dir, c.Env = o.dir, []string{"PATH=/usr/bin:/bin", "LC_CTYPE=C.UTF-8", "PYTHONPATH=" + o.box + "/python", "PUDU_FONTS=" + o.box + "/fonts"}
+	c.Dir, c.Env = o.dir, []string{"PATH=/usr/bin:/bin", "LC_CTYPE=C.UTF-8", "PYTHONPATH=" + o.box + "/python",
+		"PUDU_FONTS=" + o.box + "/fonts"}
 	out, err := c.CombinedOutput()
 	if err != nil || strings.Contains(strings.ToLower(string(out)), "warning") {
 		o.t.Errorf("%s %q: %v\n%s", script, args, err, out)
@@ -83,14 +84,16 @@ func TestDocument(t *testing.T) {
 	o := newOffice(t)
 	o.write("text.md", text)
 	o.run("document/scripts/word.py", "make", "text.md", "-o", "out.docx")
-	o.has(o.part("out.docx", "word/document.xml"), "季度报告 Report", "<w:b/>", "<w:tbl>", "上海", "引用", `w:val="ListBullet"`, `w:val="Heading2"`)
+	o.has(o.part("out.docx", "word/document.xml"), "季度报告 Report", "<w:b/>", "<w:tbl>", "上海", "引用", `w:val="ListBullet"`,
+		`w:val="Heading2"`)
 	o.has(o.part("out.docx", "word/footer1.xml"), "PAGE")
 	o.has(o.run("document/scripts/word.py", "read", "out.docx"), "# 季度报告 Report", "- 北京", "| 上海 | 900 |")
 }
 
 func TestSlides(t *testing.T) {
 	o := newOffice(t)
-	o.write("deck.md", "# 销售 Sales\n2026\n## 概况\n- 北京\n  - 新客户\nNote: 先说结论\n## 表格\n| 地区 | 额 |\n|---|---|\n| 上海 | 900 |\n")
+	o.write("deck.md",
+		"# 销售 Sales\n2026\n## 概况\n- 北京\n  - 新客户\nNote: 先说结论\n## 表格\n| 地区 | 额 |\n|---|---|\n| 上海 | 900 |\n")
 	o.run("slides/scripts/deck.py", "make", "deck.md", "-o", "out.pptx")
 	o.has(o.part("out.pptx", "ppt/slides/slide1.xml"), "销售 Sales", "2026")
 	o.has(o.part("out.pptx", "ppt/slides/slide2.xml"), "新客户", `lvl="1"`)
@@ -128,7 +131,8 @@ func TestPDF(t *testing.T) {
 	o.run(script, "take", "b.pdf", "--pages", "2", "--rotate", "90", "-o", "c.pdf")
 	o.has(o.run(script, "text", "c.pdf"), "季度报告", "上海")
 	o.run(script, "picture", "a.pdf", "-o", "a.png")
-	if png, err := os.ReadFile(filepath.Join(o.dir, "a.png")); err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+	if png, err := os.ReadFile(filepath.Join(o.dir, "a.png")); err != nil ||
+		!strings.HasPrefix(string(png), "\x89PNG") {
 		t.Errorf("the picture: %v", err)
 	}
 	reader, err := exec.LookPath("pdftotext")
@@ -147,7 +151,8 @@ func TestCharts(t *testing.T) {
 	o.write("sales.csv", "月份,地区,额\n一月,北京,\"1,200\"\n二月,北京,900\n一月,上海,700\n二月,上海,n/a\n")
 	o.has(o.run("charts/scripts/chart.py", "columns", "sales.csv"), "地区: 2 texts, such as 上海, 北京")
 	for _, kind := range []string{"bar", "barh", "line", "area", "pie", "histogram", "box"} {
-		args := []string{kind, "sales.csv", "--x", "月份", "--y", "额", "--how", "sum", "--title", "销售 Sales", "-o", kind + ".png"}
+		args := []string{kind, "sales.csv", "--x", "月份", "--y", "额", "--how", "sum", "--title", "销售 Sales", "-o", kind +
+			".png"}
 		if kind == "bar" {
 			args = append(args, "--by", "地区", "--labels", "--unit", "万元")
 			args[len(args)-6] = "bar.pdf"
@@ -189,10 +194,12 @@ func TestWithoutTheToolbox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("/usr/bin/python3", append([]string{"-S", "-B", at}, strings.Fields(c.args)...)...) // -S: without what the machine has
+		// -S: without what the machine has
+		cmd := exec.Command("/usr/bin/python3", append([]string{"-S", "-B", at}, strings.Fields(c.args)...)...)
 		cmd.Dir, cmd.Env = o.dir, []string{"PATH=/usr/bin:/bin", "LC_CTYPE=C.UTF-8"}
 		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.HasPrefix(string(out), "error: "+c.needs) || !strings.Contains(string(out), "pudu toolbox install") {
+		if err == nil || !strings.HasPrefix(string(out), "error: "+c.needs) ||
+			!strings.Contains(string(out), "pudu toolbox install") {
 			t.Errorf("%s: %v, %s", c.script, err, out)
 		}
 	}

@@ -75,10 +75,12 @@ func (w *writer) add(name string, mode fs.FileMode, content []byte) error {
 // look scans a file.
 func (p *packed) look(name string, content []byte, scan bool) error {
 	k := kindOfFile(name, content)
-	text := k == prose && (name == FileName || strings.HasPrefix(name, "references/") || strings.HasPrefix(name, "templates/")) ||
+	text := k == prose && (name == FileName || strings.HasPrefix(name, "references/") ||
+		strings.HasPrefix(name, "templates/")) ||
 		k != data && k != prose || strings.HasPrefix(name, "scripts/")
 	if text && !utf8.Valid(content) {
-		return &ReviewError{fmt.Sprintf("Security scan failed for skill '%s': %s/%s must be valid UTF-8", p.head.Name, p.head.Name, name)}
+		return &ReviewError{fmt.Sprintf("Security scan failed for skill '%s': %s/%s must be valid UTF-8", p.head.Name,
+			p.head.Name, name)}
 	}
 	if scan {
 		const most = 500 // findings are enough
@@ -95,7 +97,8 @@ func (p *packed) look(name string, content []byte, scan bool) error {
 	return nil
 }
 
-// pack checks an archive that somebody gives, scans what is in it, and makes the one that is kept, in a file that close removes.
+// pack checks an archive that somebody gives, scans what is in it, and makes the one that is kept, in a file that close
+// removes.
 func pack(r io.ReaderAt, size int64, scan bool, known func(Head) error) (p *packed, closed func(), err error) {
 	a, err := openArchive(r, size)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// maxPublic bounds how many public skills there may be; further ones are not shown. maxNested is how deep they are looked for.
+// maxPublic bounds how many public skills there may be; further ones are not shown. maxNested is how deep they are
+// looked for.
 const (
 	maxPublic = 500
 	maxNested = 4
@@ -65,8 +66,8 @@ func (s *Skills) publicSkills(legacy bool) (list []Skill) {
 	return list
 }
 
-// each calls do for each folder that has a SKILL.md. What lies below such a folder is a part of the skill. Links are followed: who
-// writes there runs the installation.
+// each calls do for each folder that has a SKILL.md. What lies below such a folder is a part of the skill. Links are
+// followed: who writes there runs the installation.
 func (r root) each(dir string, depth int, do func(dir string, info fs.FileInfo) bool) bool {
 	entries, err := fs.ReadDir(r.files, dir)
 	if err != nil {

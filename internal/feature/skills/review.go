@@ -38,8 +38,10 @@ func (m *Mine) review(ctx context.Context, p *packed, what string) (Verdict, err
 		sum.Findings = []Finding{}
 	}
 	if p.skipped && m.all.cfg.Settings().FailClosed {
-		return sum, &ReviewError{fmt.Sprintf("Security scan blocked %s: it has more to read than a model is asked to review: %d files of at most %d KiB",
-			what, maxReviewed, maxReview>>10)}
+		return sum,
+			&ReviewError{fmt.Sprintf("Security scan blocked %s: it has more to read than a model is asked to review: "+
+				"%d files of at most %d KiB",
+				what, maxReviewed, maxReview>>10)}
 	}
 	for _, f := range p.reviewed {
 		v := m.ask(ctx, p, f)
@@ -47,7 +49,8 @@ func (m *Mine) review(ctx context.Context, p *packed, what string) (Verdict, err
 		case v.Decision == block:
 			return sum, &ReviewError{fmt.Sprintf("Security scan blocked %s: %s", what, v.Reason)}
 		case v.Decision == Warn && f.code:
-			return sum, &ReviewError{fmt.Sprintf("Security scan rejected executable %s/%s: %s", p.head.Name, f.name, v.Reason)}
+			return sum, &ReviewError{fmt.Sprintf("Security scan rejected executable %s/%s: %s", p.head.Name, f.name,
+				v.Reason)}
 		case v.Decision == Warn, sum.Reason == "":
 			sum.Decision, sum.Reason = v.Decision, v.Reason
 		}
@@ -78,8 +81,9 @@ func (m *Mine) ask(ctx context.Context, p *packed, f reviewed) Verdict {
 	case err != nil && !m.all.cfg.Settings().FailClosed:
 		return Verdict{Decision: Warn, Reason: "Not reviewed: the model did not answer."}
 	case errors.Is(err, ErrNoModel):
-		return Verdict{Decision: block, Reason: "there is no model to review it; name one in skill_evolution.moderation_model_name, " +
-			"or let skills be installed without a review: skill_evolution.security_fail_closed: false"}
+		return Verdict{Decision: block,
+			Reason: "there is no model to review it; name one in skill_evolution.moderation_model_name, " +
+				"or let skills be installed without a review: skill_evolution.security_fail_closed: false"}
 	case err != nil:
 		return Verdict{Decision: block, Reason: "the model that reviews skills did not answer; try again"}
 	}

@@ -23,13 +23,16 @@ func (m *Mine) Run(allow []string) *Run { return &Run{m, allow} }
 // Available lists the skills, by name.
 func (r *Run) Available(ctx context.Context) ([]Skill, error) {
 	list, err := r.mine.shown(ctx)
-	return slices.DeleteFunc(list, func(s Skill) bool { return r.allow != nil && !slices.Contains(r.allow, s.Name) }), err
+	return slices.DeleteFunc(list, func(s Skill) bool { return r.allow != nil && !slices.Contains(r.allow, s.Name) }),
+		err
 }
 
-// Named is the skill that a message asks for with a slash at its start; empty if it asks for none. Some names are those of commands.
+// Named is the skill that a message asks for with a slash at its start; empty if it asks for none. Some names are those
+// of commands.
 func Named(text string) string {
 	m := named.FindStringSubmatch(text)
-	if m == nil || slices.Contains([]string{"bootstrap", "goal", "help", "memory", "models", "new", "status", "compact"}, m[1]) {
+	if m == nil || slices.Contains([]string{"bootstrap", "goal", "help", "memory", "models", "new", "status",
+		"compact"}, m[1]) {
 		return ""
 	}
 	return m[1]
@@ -40,7 +43,8 @@ var named = regexp.MustCompile(`^/([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s|$)`)
 // ErrUnavailable is that a run may not use a skill. What it is wrapped in says why.
 var ErrUnavailable = errors.New("the skill cannot be used")
 
-// Text is a skill that is available, and its SKILL.md, and counts the use. Another one is [ErrUnavailable], which says why.
+// Text is a skill that is available, and its SKILL.md, and counts the use. Another one is [ErrUnavailable], which says
+// why.
 func (r *Run) Text(ctx context.Context, name string) (Skill, string, error) {
 	s, err := r.mine.Get(ctx, name)
 	switch {

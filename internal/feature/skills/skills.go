@@ -1,6 +1,6 @@
-// Package skills keeps what an agent can be taught: a skill is a folder with a SKILL.md, which says what the skill is for and how it is
-// done, and with the scripts and texts that this needs. [Skills] are everybody's, [Mine] what one user has: the public ones, and
-// those that he has installed.
+// Package skills keeps what an agent can be taught: a skill is a folder with a SKILL.md, which says what the skill is
+// for and how it is done, and with the scripts and texts that this needs. [Skills] are everybody's, [Mine] what one
+// user has: the public ones, and those that he has installed.
 //
 //	archive -> checks of its names and sizes -> SKILL.md -> static scan -> review by a model -> rows: skill, archive in parts
 //	people -> List, Enable, Edit, Remove, Rollback, Export
@@ -42,7 +42,8 @@ type Config struct {
 	Store database.Store
 	// Settings are those of the configuration as it is now; nil means its defaults.
 	Settings func() config.SkillSettings
-	// Ask has a model answer a text, as a system prompt says; nil if there is none that can. [ErrNoModel] is that there is none.
+	// Ask has a model answer a text, as a system prompt says; nil if there is none that can. [ErrNoModel] is that there
+	// is none.
 	Ask func(ctx context.Context, system, text string) (string, error)
 	// View opens the folder for the copies of skills that a user's threads see; nil means that no thread is shown any.
 	View func(u access.User) (*os.Root, error)
@@ -224,7 +225,8 @@ func (m *Mine) Get(ctx context.Context, name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	i, found := slices.BinarySearchFunc(list, name, func(s Skill, name string) int { return strings.Compare(s.Name, name) })
+	i, found := slices.BinarySearchFunc(list, name,
+		func(s Skill, name string) int { return strings.Compare(s.Name, name) })
 	if !found {
 		return Skill{}, fmt.Errorf("read skill %.80q: %w", name, store.ErrNotFound)
 	}

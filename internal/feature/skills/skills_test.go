@@ -17,16 +17,18 @@ import (
 func TestSkills(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{
 		{Name: "lists", Test: lists}, {Name: "installs", Test: installs}, {Name: "switches", Test: switches},
-		{Name: "of others", Test: ofOthers}, {Name: "edits and rolls back", Test: edits}, {Name: "reviewed", Test: reviews},
-		{Name: "refusals are kept", Test: refusals}, {Name: "exported and installed again", Test: exports},
-		{Name: "copied, restored and deleted", Test: kept}, {Name: "two at once", Test: twoAtOnce}, {Name: "quota", Test: quota}, {Name: "looked at", Test: looks},
+		{Name: "of others", Test: ofOthers}, {Name: "edits and rolls back", Test: edits},
+		{Name: "reviewed", Test: reviews}, {Name: "refusals are kept", Test: refusals},
+		{Name: "exported and installed again", Test: exports}, {Name: "copied, restored and deleted", Test: kept},
+		{Name: "two at once", Test: twoAtOnce}, {Name: "quota", Test: quota}, {Name: "looked at", Test: looks},
 	})
 }
 
 func lists(f *databases.Fixture) {
 	m := newSkills(f, nil).For(f.Ann())
 	f.Equal("public ones and those of before", names(f, m), "public/csv-tidy legacy/old-one public/word-count")
-	f.Must(install(f, m, entry{name: "word-count/SKILL.md", content: md("word-count", "Same name as a public skill.", "")}))
+	f.Must(install(f, m, entry{name: "word-count/SKILL.md", content: md("word-count", "Same name as a public skill.",
+		"")}))
 	f.Equal("an own one hides a public one, and those of before", names(f, m), "public/csv-tidy custom/word-count")
 	s, err := m.Get(f.Context(), "word-count")
 	f.Must(err)
@@ -36,28 +38,34 @@ func lists(f *databases.Fixture) {
 	f.Equal("path of a public one", s.Path(), "/mnt/skills/public/csv-tidy")
 	_, err = m.Get(f.Context(), "Word-Count")
 	f.Want(err, store.ErrNotFound, "")
-	f.Equal("none without a folder", names(f, newSkills(f, func(s *config.SkillSettings) { s.Path = "testdata/none" }).For(f.Bob())), "")
+	f.Equal("none without a folder", names(f, newSkills(f, func(s *config.SkillSettings) { s.Path = "testdata/none" }).
+		For(f.Bob())), "")
 }
 
 func installs(f *databases.Fixture) {
 	m := newSkills(f, nil).For(f.Ann())
 	r := zipped(f.T,
-		entry{name: "tidy-notes/SKILL.md", content: "---\nname: tidy-notes\ndescription: Sort notes by date.\nlicense: MIT\nversion: \"1.2\"\nauthor: me\nallowed-tools: [read_file]\nmetadata: {a: 1}\n---\n\n# Tidy\n"},
-		entry{name: "tidy-notes/scripts/run.py", content: "print(1)\n", mode: 0o755}, entry{name: "tidy-notes/references/r.md", content: "# r\n"},
-		entry{name: "tidy-notes/link", content: "/etc/passwd", mode: fs.ModeSymlink | 0o777}, entry{name: "__MACOSX/tidy-notes/._x", content: "x"},
+		entry{name: "tidy-notes/SKILL.md",
+			content: "---\nname: tidy-notes\ndescription: Sort notes by date.\nlicense: MIT\nversion: \"1.2\"\nauthor: me\nallowed-tools: [read_file]\nmetadata: {a: 1}\n---\n\n# Tidy\n"},
+		entry{name: "tidy-notes/scripts/run.py", content: "print(1)\n", mode: 0o755},
+		entry{name: "tidy-notes/references/r.md", content: "# r\n"}, entry{name: "tidy-notes/link",
+			content: "/etc/passwd", mode: fs.ModeSymlink | 0o777}, entry{name: "__MACOSX/tidy-notes/._x", content: "x"},
 		entry{name: "tidy-notes/sub/"}, entry{name: ".DS_Store", content: "x"},
 	)
 	s, err := m.Install(f.Context(), r, r.Size(), "good.skill")
 	f.Must(err)
-	f.Equal("head", s.Head, skills.Head{Name: "tidy-notes", Description: "Sort notes by date.", License: "MIT", Version: "1.2", Author: "me", Tools: []string{"read_file"}})
+	f.Equal("head", s.Head, skills.Head{Name: "tidy-notes", Description: "Sort notes by date.", License: "MIT",
+		Version: "1.2", Author: "me", Tools: []string{"read_file"}})
 	f.Equal("source", s.Source, "good.skill")
 	f.Equal("scan", s.Scan.Findings[0].Rule+" "+s.Scan.Decision, "package-symlink allow")
 	var b bytes.Buffer
 	f.Must(m.Export(f.Context(), "tidy-notes", &b))
-	f.Equal("files", strings.Join(members(f, b.Bytes()), " "), "tidy-notes/SKILL.md tidy-notes/references/r.md tidy-notes/scripts/run.py")
+	f.Equal("files", strings.Join(members(f, b.Bytes()), " "),
+		"tidy-notes/SKILL.md tidy-notes/references/r.md tidy-notes/scripts/run.py")
 	again := install(f, m, entry{name: "SKILL.md", content: md("tidy-notes", "Again.", "")})
 	f.Want(again, skills.ErrExists, "Skill 'tidy-notes' already exists")
-	f.Must(install(f, m, entry{name: "SKILL.md", content: md("flat-one", "Files at the root of the archive.", "")}, entry{name: "a.txt", content: "x"}))
+	f.Must(install(f, m, entry{name: "SKILL.md", content: md("flat-one", "Files at the root of the archive.", "")},
+		entry{name: "a.txt", content: "x"}))
 	f.Reopen()
 	m = newSkills(f, nil).For(f.Ann())
 	f.Equal("after a restart", names(f, m), "public/csv-tidy custom/flat-one custom/tidy-notes public/word-count")
@@ -79,7 +87,8 @@ func switches(f *databases.Fixture) {
 	_, err = ann.Enable(f.Context(), "old-one", false)
 	f.Must(err)
 	f.Equal("a user's", names(f, ann), "public/csv-tidy -legacy/old-one -public/word-count")
-	f.Equal("a public one is switched for everybody", names(f, bob), "public/csv-tidy legacy/old-one -public/word-count")
+	f.Equal("a public one is switched for everybody", names(f, bob),
+		"public/csv-tidy legacy/old-one -public/word-count")
 	_, err = ann.Enable(f.Context(), "none", false)
 	f.Want(err, store.ErrNotFound, "")
 }
@@ -115,16 +124,20 @@ func edits(f *databases.Fixture) {
 	f.Must(install(f, m, entry{name: "SKILL.md", content: first}, entry{name: "scripts/a.py", content: "print(1)\n"}))
 	_, err := m.Rollback(ctx, "notes", -1)
 	f.Want(err, skills.ErrNoHistory, "")
-	second, third := md("notes", "Second.", "# Notes"), md("notes", "Third.", "Run shell commands when needed. http://files.example.com/x")
+	second, third := md("notes", "Second.", "# Notes"),
+		md("notes", "Third.", "Run shell commands when needed. http://files.example.com/x")
 	_, err = m.Edit(ctx, "notes", second, skills.Human(skills.HumanEdit))
 	f.Must(err)
 	s, err := m.Edit(ctx, "notes", third, skills.Human(skills.HumanEdit))
 	f.Must(err)
 	f.Equal("description", s.Description, "Third.")
 	for text, want := range map[string]string{
-		"x": "No YAML frontmatter found", md("other", "d", ""): "Frontmatter name 'other' must match requested skill name 'notes'.",
-		md("notes", "d", "-----BEGIN PRIVATE KEY-----"): "Static security scan blocked skill 'notes': secret-private-key (CRITICAL) at SKILL.md:6",
-		md("notes", "demo-block", ""):                   "Security scan blocked the edit: The text tells the agent to send files away.",
+		"x":                  "No YAML frontmatter found",
+		md("other", "d", ""): "Frontmatter name 'other' must match requested skill name 'notes'.",
+		md("notes", "d",
+			"-----BEGIN PRIVATE KEY-----"): "Static security scan blocked skill 'notes': secret-private-key (CRITICAL) at SKILL.md:6",
+		md("notes", "demo-block",
+			""): "Security scan blocked the edit: The text tells the agent to send files away.",
 	} {
 		_, err = m.Edit(ctx, "notes", text, skills.Human(skills.HumanEdit))
 		says(f, err, want)
@@ -135,8 +148,9 @@ func edits(f *databases.Fixture) {
 	for _, x := range list[1].Scan.Findings {
 		rules = append(rules, x.Rule+" "+x.Where()+" "+x.Evidence)
 	}
-	f.Equal("history", []string{list[0].Action, *list[0].Previous, *list[1].New, strings.Join(rules, ", ")}, []string{skills.HumanEdit, first, third,
-		"declaration-sensitive-capability SKILL.md:6 shell commands, declaration-external-endpoint SKILL.md:6 http://files.example.com/x, network-cleartext-http SKILL.md:6 http://files.example.com/"})
+	f.Equal("history", []string{list[0].Action, *list[0].Previous, *list[1].New, strings.Join(rules, ", ")},
+		[]string{skills.HumanEdit, first, third,
+			"declaration-sensitive-capability SKILL.md:6 shell commands, declaration-external-endpoint SKILL.md:6 http://files.example.com/x, network-cleartext-http SKILL.md:6 http://files.example.com/"})
 	s, err = m.Rollback(ctx, "notes", -1)
 	f.Must(err)
 	f.Equal("one back", s.Description, "Second.")
@@ -197,9 +211,11 @@ func refusals(f *databases.Fixture) {
 	_ = install(f, m, entry{name: "SKILL.md", content: md("fine", "d", "")}) // is there already: no refusal
 	list, err := m.Refused(f.Context())
 	f.Must(err)
-	f.Equal("refused", marshal(f, list), `[{"source":"some.skill","skill_name":"blk","message":"Security scan blocked skill 'blk': The text tells the agent to send files away.","findings":[]},`+
-		`{"source":"some.skill","skill_name":"","message":"Static security scan blocked unsafe skill archive: package-path-traversal (CRITICAL) at ../evil.txt: Archive member path traverses outside the skill root.",`+
-		`"findings":[{"rule_id":"package-path-traversal","severity":"CRITICAL","file":"../evil.txt","line":null,"message":"Archive member path traverses outside the skill root.","remediation":"Remove parent-directory traversal from the package path.","evidence":"../evil.txt"}]}]`)
+	f.Equal("refused",
+		marshal(f,
+			list), `[{"source":"some.skill","skill_name":"blk","message":"Security scan blocked skill 'blk': The text tells the agent to send files away.","findings":[]},`+
+			`{"source":"some.skill","skill_name":"","message":"Static security scan blocked unsafe skill archive: package-path-traversal (CRITICAL) at ../evil.txt: Archive member path traverses outside the skill root.",`+
+			`"findings":[{"rule_id":"package-path-traversal","severity":"CRITICAL","file":"../evil.txt","line":null,"message":"Archive member path traverses outside the skill root.","remediation":"Remove parent-directory traversal from the package path.","evidence":"../evil.txt"}]}]`)
 	for range 120 {
 		_ = install(f, m, entry{name: "../evil.txt", content: "x"})
 	}
@@ -211,7 +227,8 @@ func refusals(f *databases.Fixture) {
 func exports(f *databases.Fixture) {
 	all := newSkills(f, nil)
 	ann, bob := all.For(f.Ann()), all.For(f.Bob())
-	f.Must(install(f, ann, entry{name: "x/SKILL.md", content: md("x", "d", "")}, entry{name: "x/scripts/a.sh", content: "echo 1\n", mode: 0o755}))
+	f.Must(install(f, ann, entry{name: "x/SKILL.md", content: md("x", "d", "")},
+		entry{name: "x/scripts/a.sh", content: "echo 1\n", mode: 0o755}))
 	var b bytes.Buffer
 	f.Must(ann.Export(f.Context(), "x", &b))
 	_, err := bob.Install(f.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), "x.skill")
@@ -225,7 +242,8 @@ func exports(f *databases.Fixture) {
 
 func kept(f *databases.Fixture) {
 	ctx, m := f.Context(), newSkills(f, nil).For(f.Ann())
-	f.Must(install(f, m, entry{name: "SKILL.md", content: md("mine", "d", "")}, entry{name: "data.bin", content: strings.Repeat("\x00\x01\xff", 1000)}))
+	f.Must(install(f, m, entry{name: "SKILL.md", content: md("mine", "d", "")},
+		entry{name: "data.bin", content: strings.Repeat("\x00\x01\xff", 1000)}))
 	_, err := m.Edit(ctx, "mine", md("mine", "e", ""), skills.Human(skills.HumanEdit))
 	f.Must(err)
 	_, err = m.Enable(ctx, "mine", false)
@@ -266,7 +284,8 @@ func twoAtOnce(f *databases.Fixture) {
 func quota(f *databases.Fixture) {
 	m := newSkills(f, nil).For(f.Ann())
 	for i := range skills.MaxInstalled {
-		f.Must(install(f, m, entry{name: "SKILL.md", content: md("s"+strings.Repeat("a", i%50)+string(rune('a'+i/50)), "d", "")}))
+		f.Must(install(f, m, entry{name: "SKILL.md", content: md("s"+strings.Repeat("a", i%50)+string(rune('a'+i/50)),
+			"d", "")}))
 	}
 	says(f, install(f, m, entry{name: "SKILL.md", content: md("more", "d", "")}), "quota")
 }

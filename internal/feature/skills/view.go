@@ -26,7 +26,8 @@ import (
 // maxViews bounds of how many users a process remembers that it shows them skills.
 const maxViews = 1000
 
-// views are the users to whom this process shows skills, the last ones last. A public skill that is switched brings theirs up to date.
+// views are the users to whom this process shows skills, the last ones last. A public skill that is switched brings
+// theirs up to date.
 type views struct {
 	mu sync.Mutex
 	of []access.User
@@ -49,13 +50,14 @@ func (v *views) users() []access.User {
 	return slices.Clone(v.of)
 }
 
-// view is what one user's threads see: copies of the skills that are switched on, each in a folder CATEGORY/NAME. It exists while the
-// folder is locked.
+// view is what one user's threads see: copies of the skills that are switched on, each in a folder CATEGORY/NAME. It
+// exists while the folder is locked.
 type view struct {
 	known map[string]copied
 }
 
-// copied is a skill's copy: a sum of what it was made of, and one of the sizes, times and modes of its files right after.
+// copied is a skill's copy: a sum of what it was made of, and one of the sizes, times and modes of its files right
+// after.
 type copied struct {
 	Key   string `json:"key"`
 	Files string `json:"files"`
@@ -68,7 +70,8 @@ const (
 	maxKnown  = 4 << 20
 )
 
-// lock keeps other processes, and others of this one, from changing the folder until the function that it returns is called.
+// lock keeps other processes, and others of this one, from changing the folder until the function that it returns is
+// called.
 func lock(ctx context.Context, root *os.Root) (v *view, unlock func(), err error) {
 	f, err := root.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -103,8 +106,9 @@ func (v *view) save(root *os.Root) error {
 // rounds is how often a view is made that others change at the same time.
 const rounds = 5
 
-// Project makes what the user's threads see of skills equal to what is switched on: copies, of which those that somebody has changed
-// are made anew. If that fails nothing is shown. Another process that does the same waits, and finds what this one has made.
+// Project makes what the user's threads see of skills equal to what is switched on: copies, of which those that
+// somebody has changed are made anew. If that fails nothing is shown. Another process that does the same waits, and
+// finds what this one has made.
 func (m *Mine) Project(ctx context.Context) error {
 	if m.all.cfg.View == nil {
 		return nil
@@ -133,7 +137,8 @@ func (m *Mine) Project(ctx context.Context) error {
 		list = now
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("show the skills to threads: %w", err), v.show(context.WithoutCancel(ctx), m, root, nil))
+		return errors.Join(fmt.Errorf("show the skills to threads: %w", err),
+			v.show(context.WithoutCancel(ctx), m, root, nil))
 	}
 	return nil
 }
@@ -282,14 +287,16 @@ func stats(root *os.Root, dir string) (string, error) {
 		}
 		info, err := e.Info()
 		if err == nil {
-			fmt.Fprintf(sum, "%q %d %d %o\n", strings.TrimPrefix(name, dir), info.Size(), info.ModTime().UnixNano(), info.Mode())
+			fmt.Fprintf(sum, "%q %d %d %o\n", strings.TrimPrefix(name, dir), info.Size(), info.ModTime().UnixNano(),
+				info.Mode())
 		}
 		return err
 	})
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// key tells what a copy is made of: the content of the user's own ones and of those of this program, the files of the others.
+// key tells what a copy is made of: the content of the user's own ones and of those of this program, the files of the
+// others.
 func (m *Mine) key(s Skill) string {
 	switch {
 	case s.Digest != "":

@@ -21,7 +21,8 @@ import (
 
 func TestViews(t *testing.T) {
 	databases.Run(t, feature.All(), []databases.Case{
-		{Name: "hostile 12", Test: shows}, {Name: "runs", Test: ofRuns}, {Name: "by processes at once", Test: showsAtOnce},
+		{Name: "hostile 12", Test: shows}, {Name: "runs", Test: ofRuns},
+		{Name: "by processes at once", Test: showsAtOnce},
 	})
 }
 
@@ -60,7 +61,8 @@ func showsAtOnce(f *databases.Fixture) {
 	f.Equal("the first one's copy", os.SameFile(first, now), true)
 	f.Must(os.WriteFile(filepath.Join(mount.Host, "..", ".made"), []byte("{broken"), 0o600))
 	f.Must(process().For(f.Bob()).Project(f.Context()))
-	f.Equal("shown", shownIn(f, disk, f.Bob()), "legacy/old-one/SKILL.md public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md public/word-count/SKILL.md")
+	f.Equal("shown", shownIn(f, disk, f.Bob()),
+		"legacy/old-one/SKILL.md public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md public/word-count/SKILL.md")
 }
 
 // shownIn are the files that threads of a user see.
@@ -78,8 +80,8 @@ func shownIn(f *databases.Fixture, disk userdata.Disk, u access.User) string {
 	return strings.Join(list, " ")
 }
 
-// shows is item 12 of the list of hostile inputs as well: what is switched off, and what is another user's, is in no folder that a
-// thread sees.
+// shows is item 12 of the list of hostile inputs as well: what is switched off, and what is another user's, is in no
+// folder that a thread sees.
 func shows(f *databases.Fixture) {
 	ctx, disk := f.Context(), userdata.New(f.TempDir())
 	all := skills.New(skills.Config{
@@ -92,14 +94,17 @@ func shows(f *databases.Fixture) {
 	})
 	ann, bob := all.For(f.Ann()), all.For(f.Bob())
 	f.Must(bob.Project(ctx))
-	f.Must(install(f, ann, entry{name: "SKILL.md", content: md("hers", "d", "")}, entry{name: "scripts/a.sh", content: "echo 1\n", mode: 0o755}))
+	f.Must(install(f, ann, entry{name: "SKILL.md", content: md("hers", "d", "")},
+		entry{name: "scripts/a.sh", content: "echo 1\n", mode: 0o755}))
 	const public = "public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md public/word-count/SKILL.md"
 	f.Equal("hers", shownIn(f, disk, f.Ann()), "custom/hers/SKILL.md custom/hers/scripts/a.sh "+public)
 	f.Equal("his", shownIn(f, disk, f.Bob()), "legacy/old-one/SKILL.md "+public)
 	_, err := ann.Enable(ctx, "word-count", false)
 	f.Must(err)
-	f.Equal("off for her", shownIn(f, disk, f.Ann()), "custom/hers/SKILL.md custom/hers/scripts/a.sh public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
-	f.Equal("off for him", shownIn(f, disk, f.Bob()), "legacy/old-one/SKILL.md public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
+	f.Equal("off for her", shownIn(f, disk, f.Ann()),
+		"custom/hers/SKILL.md custom/hers/scripts/a.sh public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
+	f.Equal("off for him", shownIn(f, disk, f.Bob()),
+		"legacy/old-one/SKILL.md public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
 
 	mount, err := disk.User(f.Ann()).SkillsMount()
 	f.Must(err)
@@ -113,7 +118,8 @@ func shows(f *databases.Fixture) {
 	f.Must(ann.Project(ctx))
 	raw, err := os.ReadFile(script)
 	f.Must(err)
-	f.Equal("changed by somebody, and mended", string(raw)+shownIn(f, disk, f.Ann()), "echo 1\ncustom/hers/SKILL.md custom/hers/scripts/a.sh public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
+	f.Equal("changed by somebody, and mended", string(raw)+shownIn(f, disk, f.Ann()),
+		"echo 1\ncustom/hers/SKILL.md custom/hers/scripts/a.sh public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
 
 	_, err = ann.Edit(ctx, "hers", md("hers", "other", ""), skills.Human(skills.HumanEdit))
 	f.Must(err)
@@ -149,7 +155,8 @@ func ofRuns(f *databases.Fixture) {
 	_, text, err := few.Text(ctx, "hers")
 	f.Must(err)
 	f.Equal("text", text, md("hers", "d", "text"))
-	for name, why := range map[string]string{"word-count": "is switched off", "csv-tidy": "not one of this agent's", "none": "there is no skill"} {
+	for name, why := range map[string]string{"word-count": "is switched off", "csv-tidy": "not one of this agent's",
+		"none": "there is no skill"} {
 		_, _, err = few.Text(ctx, name)
 		f.Want(err, skills.ErrUnavailable, why)
 	}
@@ -162,15 +169,17 @@ func ofRuns(f *databases.Fixture) {
 
 func TestNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"/tidy-notes do it": "tidy-notes", "/tidy": "tidy", "/tidy\nx": "tidy", " /tidy": "", "/Tidy": "", "/a/b": "", "/etc/passwd": "", "/../x": "",
-		"/help": "", "/goal x": "", "//": "", "/-a": "", "/a--b": "", "a /tidy": "", "": "",
+		"/tidy-notes do it": "tidy-notes", "/tidy": "tidy", "/tidy\nx": "tidy", " /tidy": "", "/Tidy": "", "/a/b": "",
+		"/etc/passwd": "", "/../x": "", "/help": "", "/goal x": "", "//": "", "/-a": "", "/a--b": "", "a /tidy": "",
+		"": "",
 	} {
 		if got := skills.Named(text); got != want {
 			t.Errorf("Named(%q) = %q, want %q", text, got, want)
 		}
 	}
 	for file, want := range map[string]string{
-		"/mnt/skills/public/a/SKILL.md": "a", "/mnt/skills/public/a/x.md": "", "/mnt/skillsX/public/a/SKILL.md": "", "/mnt/skills/a/SKILL.md": "",
+		"/mnt/skills/public/a/SKILL.md": "a", "/mnt/skills/public/a/x.md": "", "/mnt/skillsX/public/a/SKILL.md": "",
+		"/mnt/skills/a/SKILL.md": "",
 	} {
 		if got := skills.At(file); got != want {
 			t.Errorf("At(%q) = %q, want %q", file, got, want)
@@ -196,7 +205,8 @@ func TestStarters(t *testing.T) {
 				rel, _ := filepath.Rel(dir, name)
 				list = append(list, entry{name: filepath.ToSlash(rel), content: string(raw)})
 				if strings.HasSuffix(name, ".py") {
-					if out, err := exec.CommandContext(t.Context(), "python3", "-c", "import ast,sys; ast.parse(open(sys.argv[1]).read())", name).CombinedOutput(); err != nil {
+					if out, err := exec.CommandContext(t.Context(), "python3", "-c",
+						"import ast,sys; ast.parse(open(sys.argv[1]).read())", name).CombinedOutput(); err != nil {
 						t.Errorf("%s: %v: %s", name, err, out)
 					}
 				}

@@ -14,8 +14,8 @@ type Order struct {
 	Kind        *Kind
 	Description string
 	Prompt      string
-	// Call is the call that gives it, and Key names the task among those of the run: of the same key it is the same task,
-	// also for who goes on with the run after a crash.
+	// Call is the call that gives it, and Key names the task among those of the run: of the same key it is the same
+	// task, also for who goes on with the run after a crash.
 	Call *tool.Call
 	Key  string
 }
@@ -24,7 +24,8 @@ type Order struct {
 type Delegate interface {
 	// Start begins the task, or finds it if it was begun before. The error is why there can be none.
 	Start(ctx context.Context, o Order) (Task, error)
-	// Find is the task whose first run has the id. If it stopped to ask a person, and the call brings the answer, it goes on.
+	// Find is the task whose first run has the id. If it stopped to ask a person, and the call brings the answer, it
+	// goes on.
 	Find(ctx context.Context, id string, call *tool.Call) (Task, error)
 	// Unfinished are the tasks that were at work when an earlier owner of the run was cut off.
 	Unfinished(ctx context.Context) ([]Task, error)
@@ -64,8 +65,8 @@ type Task interface {
 	// Watch gives said each message of the task, the first one first, and returns at its end. The error says that the
 	// context has ended, or that this process does not go on with the task.
 	Watch(ctx context.Context, said func(message.Message)) (End, error)
-	// Tell says something to the sub-agent, which reads it before its next call of the model: once for a key. The call is
-	// by which it is said. ErrEnded if the task is at its end.
+	// Tell says something to the sub-agent, which reads it before its next call of the model: once for a key. The call
+	// is by which it is said. ErrEnded if the task is at its end.
 	Tell(ctx context.Context, call *tool.Call, key, text string) error
 	// Stop ends the task. It does not wait for that.
 	Stop()

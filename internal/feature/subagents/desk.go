@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// stopGrace is how long a task that was stopped is waited for: it then tells what it took. A run that is cancelled gives
-// its tools less than a second.
+// stopGrace is how long a task that was stopped is waited for: it then tells what it took. A run that is cancelled
+// gives its tools less than a second.
 const stopGrace = 500 * time.Millisecond
 
 var (
@@ -136,10 +136,12 @@ func (g *Given) within(ctx context.Context, said func(message.Message)) (End, er
 		end = after
 	}
 	end.Questions = nil
-	end.Outcome = Outcome{Status: threadstate.DelegationCancelled, Error: "The task was stopped with the run that gave it.",
+	end.Outcome = Outcome{Status: threadstate.DelegationCancelled,
+		Error: "The task was stopped with the run that gave it.",
 		Model: g.Model(), Usage: end.Usage}
 	if ctx.Err() == nil {
-		end.Status, end.Error = threadstate.DelegationTimedOut, fmt.Sprintf("It did not end within %s and was stopped.", g.About().Timeout)
+		end.Status, end.Error = threadstate.DelegationTimedOut, fmt.Sprintf("It did not end within %s and was stopped.",
+			g.About().Timeout)
 	}
 	return end, nil
 }

@@ -64,7 +64,8 @@ type Teller struct {
 
 // Started tells that the task has begun.
 func (t *Teller) Started(description, kind, run, thread string) {
-	t.Emit(Started{Type: EventStarted, TaskID: t.TaskID, Description: description, Model: t.Model, Kind: kind, Run: run, Thread: thread})
+	t.Emit(Started{Type: EventStarted, TaskID: t.TaskID, Description: description, Model: t.Model, Kind: kind, Run: run,
+		Thread: thread})
 }
 
 // Said tells of a message of the task, if clients shall see it.
@@ -81,7 +82,8 @@ func (t *Teller) Said(m message.Message) {
 	}
 	t.Index++
 	t.Emit(Running{
-		Type: EventRunning, TaskID: t.TaskID, Message: raw, Index: t.Index, Total: t.Index, Usage: usageOf(t.took), Model: t.Model,
+		Type: EventRunning, TaskID: t.TaskID, Message: raw, Index: t.Index, Total: t.Index, Usage: usageOf(t.took),
+		Model: t.Model,
 	})
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 )
 
-// ToolName is the tool by which an agent gives a task away. With the others it waits for one that works in the background,
-// says something to it, and stops it.
+// ToolName is the tool by which an agent gives a task away. With the others it waits for one that works in the
+// background, says something to it, and stops it.
 const (
 	ToolName    = "task"
 	WaitTool    = "task_wait"
@@ -46,12 +46,14 @@ type Kind struct {
 // never are tools that no sub-agent has: they speak to the person, or change the agent that the person talks to.
 var never = []string{"ask_clarification", "setup_agent", "update_agent"}
 
-// Has reports whether a tool of who gives the task is the sub-agent's too. Who may give tasks has all that belongs to them.
+// Has reports whether a tool of who gives the task is the sub-agent's too. Who may give tasks has all that belongs to
+// them.
 func (k *Kind) Has(tool string) bool {
 	if slices.Contains(Tools(), tool) {
 		tool = ToolName
 	}
-	return !slices.Contains(never, tool) && !slices.Contains(k.Without, tool) && (k.Tools == nil || slices.Contains(k.Tools, tool))
+	return !slices.Contains(never, tool) && !slices.Contains(k.Without, tool) &&
+		(k.Tools == nil || slices.Contains(k.Tools, tool))
 }
 
 // What a sub-agent of the operator has where its entry leaves it open.
@@ -75,14 +77,16 @@ var (
 func Kinds(cfg *config.Config, commands bool) []Kind {
 	kinds := []Kind{{
 		Name: config.GeneralPurpose, Prompt: strings.TrimSpace(generalText), MaxTurns: 150,
-		Description: "Works on a task of several steps by itself, with the same tools as you: looking things up, comparing, reading and writing many files.",
-		Without:     []string{"present_files", "list_uploaded_files"},
+		Description: "Works on a task of several steps by itself, with the same tools as you: looking things up, " +
+			"comparing, reading and writing many files.",
+		Without: []string{"present_files", "list_uploaded_files"},
 	}}
 	if commands {
 		kinds = append(kinds, Kind{
 			Name: config.BashAgent, Prompt: strings.TrimSpace(bashText), MaxTurns: 60,
-			Description: "Runs commands and reports what came of them: builds, tests, conversions, anything with long output.",
-			Tools:       []string{"bash", "ls", "read_file", "write_file", "str_replace"},
+			Description: "Runs commands and reports what came of them: builds, tests, conversions, anything with " +
+				"long output.",
+			Tools: []string{"bash", "ls", "read_file", "write_file", "str_replace"},
 		})
 	}
 	s := cfg.Subagents
@@ -103,8 +107,8 @@ func Kinds(cfg *config.Config, commands bool) []Kind {
 
 func custom(name string, c config.CustomSubagent) Kind {
 	k := Kind{
-		Name: name, Description: c.Description, Prompt: strings.TrimSpace(c.System), Tools: c.Tools, Without: c.Disallowed,
-		Skills: c.Skills, Model: c.Model, MaxTurns: c.MaxTurns, Timeout: c.Timeout,
+		Name: name, Description: c.Description, Prompt: strings.TrimSpace(c.System), Tools: c.Tools,
+		Without: c.Disallowed, Skills: c.Skills, Model: c.Model, MaxTurns: c.MaxTurns, Timeout: c.Timeout,
 	}
 	if k.Without == nil {
 		k.Without = customWithout

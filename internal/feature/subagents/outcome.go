@@ -34,7 +34,8 @@ type Outcome struct {
 }
 
 // caps are the limits that a result names, as people read them.
-var caps = map[string]string{"token_capped": "token budget", "turn_capped": "turn budget", "loop_capped": "repeated tool-call loop"}
+var caps = map[string]string{"token_capped": "token budget", "turn_capped": "turn budget",
+	"loop_capped": "repeated tool-call loop"}
 
 // OutcomeOf is the outcome of a task whose run has ended so, with this last answer. Model and Usage are left open.
 func OutcomeOf(end event.Run, answer string) Outcome {
@@ -101,7 +102,8 @@ func (o *Outcome) Tool() *tool.Result {
 // AtWork is the result of a call about a task, of the id, that goes on in the background.
 func AtWork(id, text string) *tool.Result {
 	res := tool.Text(text)
-	res.Kwargs = message.Fields{toolmeta.KeySubagentStatus: encode(threadstate.DelegationInProgress), toolmeta.KeySubagentRun: encode(id)}
+	res.Kwargs = message.Fields{toolmeta.KeySubagentStatus: encode(threadstate.DelegationInProgress),
+		toolmeta.KeySubagentRun: encode(id)}
 	return res
 }
 

@@ -28,9 +28,11 @@ func TestKinds(t *testing.T) {
 	s := &cfg.Subagents
 	s.Custom = map[string]config.CustomSubagent{
 		"z": {Description: "Z.", System: "You are z. "},
-		"a": {Description: "A.", System: "a", Tools: []string{"ls", "task"}, Disallowed: []string{}, Model: "small", MaxTurns: 3, Timeout: time.Second, Skills: []string{"x"}},
+		"a": {Description: "A.", System: "a", Tools: []string{"ls", "task"}, Disallowed: []string{}, Model: "small",
+			MaxTurns: 3, Timeout: time.Second, Skills: []string{"x"}},
 	}
-	s.Agents = map[string]config.SubagentChange{"z": {Model: "gone"}, "bash": {MaxTurns: 9, Timeout: time.Minute, Model: "small", Skills: []string{}}}
+	s.Agents = map[string]config.SubagentChange{"z": {Model: "gone"},
+		"bash": {MaxTurns: 9, Timeout: time.Minute, Model: "small", Skills: []string{}}}
 	names := func(commands bool) (list []string) {
 		for _, k := range subagents.Kinds(cfg, commands) {
 			list = append(list, k.Name)
@@ -43,7 +45,8 @@ func TestKinds(t *testing.T) {
 	if d := cmp.Diff([]string{"general-purpose", "a", "z"}, names(false)); d != "" {
 		t.Error("without commands:", d)
 	}
-	if _, err := subagents.Find(subagents.Kinds(cfg, false), "bash"); err == nil || err.Error() != "Unknown subagent type 'bash'. Available: general-purpose, a, z" {
+	if _, err := subagents.Find(subagents.Kinds(cfg, false), "bash"); err == nil ||
+		err.Error() != "Unknown subagent type 'bash'. Available: general-purpose, a, z" {
 		t.Error(err)
 	}
 	g, b, a, z := kind(t, cfg, "general-purpose"), kind(t, cfg, "bash"), kind(t, cfg, "a"), kind(t, cfg, "z")
@@ -53,7 +56,8 @@ func TestKinds(t *testing.T) {
 	if b.MaxTurns != 9 || b.Timeout != time.Minute || b.Model != "small" || b.Skills == nil {
 		t.Errorf("%+v", b)
 	}
-	if a.MaxTurns != 3 || a.Timeout != time.Second || a.Model != "small" || z.MaxTurns != 50 || z.Timeout != 15*time.Minute || z.Model != "" || z.Prompt != "You are z." {
+	if a.MaxTurns != 3 || a.Timeout != time.Second || a.Model != "small" || z.MaxTurns != 50 ||
+		z.Timeout != 15*time.Minute || z.Model != "" || z.Prompt != "You are z." {
 		t.Errorf("%+v %+v", a, z)
 	}
 	s.MaxTurns = 70
@@ -65,9 +69,9 @@ func TestKinds(t *testing.T) {
 		tool string
 		want bool
 	}{
-		{g, "bash", true}, {g, "task", true}, {g, "present_files", false}, {g, "list_uploaded_files", false}, {g, "ask_clarification", false}, {g, "update_agent", false},
-		{b, "bash", true}, {b, "grep", false}, {b, "task", false},
-		{a, "ls", true}, {a, "task", true}, {a, "bash", false}, {a, "ask_clarification", false},
+		{g, "bash", true}, {g, "task", true}, {g, "present_files", false}, {g, "list_uploaded_files", false},
+		{g, "ask_clarification", false}, {g, "update_agent", false}, {b, "bash", true}, {b, "grep", false},
+		{b, "task", false}, {a, "ls", true}, {a, "task", true}, {a, "bash", false}, {a, "ask_clarification", false},
 		{z, "bash", true}, {z, "task", false}, {z, "present_files", false}, {z, "setup_agent", false},
 	} {
 		if got := tt.k.Has(tt.tool); got != tt.want {
@@ -82,19 +86,28 @@ func TestOutcomeOf(t *testing.T) {
 		answer string
 		want   subagents.Outcome
 	}{
-		"done":            {event.Run{Status: "success"}, " yes\n", subagents.Outcome{Status: "completed", Result: "yes"}},
-		"capped":          {event.Run{Status: "success", StopReason: "token_capped"}, "so far", subagents.Outcome{Status: "completed", Result: "so far", StopReason: "token_capped"}},
-		"another cap":     {event.Run{Status: "success", StopReason: "model_length_capped"}, "so", subagents.Outcome{Status: "completed", Result: "so"}},
-		"nothing said":    {event.Run{Status: "success", StopReason: "turn_capped"}, " ", subagents.Outcome{Status: "failed", StopReason: "turn_capped", Error: "The sub-agent came to its end without an answer."}},
-		"failed":          {event.Run{Status: "error", Error: "down"}, "half", subagents.Outcome{Status: "failed", Error: "down"}},
-		"failed, no word": {event.Run{Status: "error"}, "half", subagents.Outcome{Status: "failed", Error: "The sub-agent failed."}},
-		"stopped":         {event.Run{Status: "interrupted", StopReason: "cancelled"}, "half", subagents.Outcome{Status: "cancelled", Error: "The task was stopped."}},
+		"done": {event.Run{Status: "success"}, " yes\n",
+			subagents.Outcome{Status: "completed", Result: "yes"}},
+		"capped": {event.Run{Status: "success", StopReason: "token_capped"}, "so far",
+			subagents.Outcome{Status: "completed", Result: "so far", StopReason: "token_capped"}},
+		"another cap": {event.Run{Status: "success", StopReason: "model_length_capped"}, "so",
+			subagents.Outcome{Status: "completed", Result: "so"}},
+		"nothing said": {event.Run{Status: "success", StopReason: "turn_capped"}, " ",
+			subagents.Outcome{Status: "failed", StopReason: "turn_capped",
+				Error: "The sub-agent came to its end without an answer."}},
+		"failed": {event.Run{Status: "error", Error: "down"}, "half",
+			subagents.Outcome{Status: "failed", Error: "down"}},
+		"failed, no word": {event.Run{Status: "error"}, "half",
+			subagents.Outcome{Status: "failed", Error: "The sub-agent failed."}},
+		"stopped": {event.Run{Status: "interrupted", StopReason: "cancelled"}, "half",
+			subagents.Outcome{Status: "cancelled", Error: "The task was stopped."}},
 	} {
 		if d := cmp.Diff(tt.want, subagents.OutcomeOf(tt.end, tt.answer)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	if o := subagents.OutcomeOf(event.Run{Status: "interrupted"}, ""); o.Status != "failed" || !strings.Contains(o.Error, "ask") {
+	if o := subagents.OutcomeOf(event.Run{Status: "interrupted"}, ""); o.Status != "failed" ||
+		!strings.Contains(o.Error, "ask") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -116,7 +129,8 @@ func TestAnswer(t *testing.T) {
 func TestLongResultIsBriefBesideItself(t *testing.T) {
 	o := subagents.Outcome{Status: "completed", Result: strings.Repeat("é", 3000)}
 	res := o.Tool()
-	if n := strings.Count(string(res.Kwargs["subagent_result_brief"]), "é"); n != 2000 || !strings.HasSuffix(res.Text(), o.Result) || len(res.Summary) > 300 {
+	if n := strings.Count(string(res.Kwargs["subagent_result_brief"]), "é"); n != 2000 ||
+		!strings.HasSuffix(res.Text(), o.Result) || len(res.Summary) > 300 {
 		t.Errorf("%d characters, summary %q", n, res.Summary)
 	}
 }

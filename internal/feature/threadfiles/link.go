@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// Valid is how long a link to a thread's files can be used at least; steps of step make links that are asked for again
-	// the same for a while, so that a page that is open is not loaded anew.
+	// Valid is how long a link to a thread's files can be used at least; steps of step make links that are asked for
+	// again the same for a while, so that a page that is open is not loaded anew.
 	Valid = time.Hour
 	step  = 10 * time.Minute
 
@@ -28,8 +28,8 @@ var (
 	ErrExpired = errors.New("the link to this preview has expired; open it again from its thread")
 )
 
-// Links make and open links to the files of a thread. Who has one may look at the files until it expires, without anything
-// else: a page that is shown by it needs no cookie, and gets none.
+// Links make and open links to the files of a thread. Who has one may look at the files until it expires, without
+// anything else: a page that is shown by it needs no cookie, and gets none.
 type Links struct{ secrets *secrets.Secrets }
 
 // NewLinks makes links that are signed with a key of the installation.

@@ -1,5 +1,5 @@
-// Package threadfiles shows the files of a thread to people: as a tree, as a ZIP of some of them, and by links that show pages
-// in a browser. What it opens comes from [sandbox.Files], so that nothing leads out of the thread's folders.
+// Package threadfiles shows the files of a thread to people: as a tree, as a ZIP of some of them, and by links that
+// show pages in a browser. What it opens comes from [sandbox.Files], so that nothing leads out of the thread's folders.
 //
 //	sandbox.Files -> Tree -> entries            GET /threads/ID/files, pudu threads files
 //	              -> Choose -> Archive.Write    GET /threads/ID/files.zip, pudu threads download
@@ -60,8 +60,8 @@ const (
 	MaxOffset = 100_000
 )
 
-// Within is the path inside the sandbox that a client names: absolute, or below the thread's folders, as outputs/a.txt; an
-// empty one is all of them. One that leads out is [sandbox.ErrOutside].
+// Within is the path inside the sandbox that a client names: absolute, or below the thread's folders, as outputs/a.txt;
+// an empty one is all of them. One that leads out is [sandbox.ErrOutside].
 func Within(named string) (string, error) { return Below(sandbox.UserData, named) }
 
 // Below is Within for another folder than that of the thread's files, such as [sandbox.Folder].
@@ -76,9 +76,10 @@ func Below(root, named string) (string, error) {
 	return clean, err
 }
 
-// Tree lists what is below a path in the root, which is [sandbox.UserData] for the files of a thread, each folder before what is
-// in it. limit is at most [MaxEntries], offset [MaxOffset]; more says that something comes behind it.
-func Tree(ctx context.Context, files *sandbox.Files, root, named string, limit, offset int) (list []Entry, more bool, err error) {
+// Tree lists what is below a path in the root, which is [sandbox.UserData] for the files of a thread, each folder
+// before what is in it. limit is at most [MaxEntries], offset [MaxOffset]; more says that something comes behind it.
+func Tree(ctx context.Context, files *sandbox.Files, root, named string, limit, offset int) (list []Entry, more bool,
+	err error) {
 	under, err := Below(root, named)
 	if err != nil {
 		return nil, false, err

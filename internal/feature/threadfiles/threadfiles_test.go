@@ -92,7 +92,8 @@ func (d *desk) unpack(raw []byte) map[string]string {
 
 // TestTree: everything below a folder, each folder before what is in it, by pages.
 func TestTree(t *testing.T) {
-	d := newDesk(t, map[string]string{"outputs/a.txt": "abc", "outputs/sub/b.txt": "b", "uploads/u.pdf": "u", "workspace/w": ""})
+	d := newDesk(t, map[string]string{"outputs/a.txt": "abc", "outputs/sub/b.txt": "b", "uploads/u.pdf": "u",
+		"workspace/w": ""})
 	d.must(os.Symlink("a.txt", d.host("outputs/link")))
 	d.must(syscall.Mkfifo(d.host("outputs/pipe"), 0o600))
 	const root = sandbox.UserData + "/"
@@ -128,8 +129,8 @@ func TestTree(t *testing.T) {
 		t.Errorf("of a folder: %v %v", list, err)
 	}
 	for name, want := range map[string]error{
-		"outputs/none": fs.ErrNotExist, "../x": sandbox.ErrOutside, "/etc": sandbox.ErrOutside, "/mnt": sandbox.ErrOutside,
-		"a\x00": sandbox.ErrInvalidPath,
+		"outputs/none": fs.ErrNotExist, "../x": sandbox.ErrOutside, "/etc": sandbox.ErrOutside,
+		"/mnt": sandbox.ErrOutside, "a\x00": sandbox.ErrInvalidPath,
 	} {
 		if _, _, err := threadfiles.Tree(t.Context(), d.Files, sandbox.UserData, name, 10, 0); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", name, err, want)
@@ -140,7 +141,8 @@ func TestTree(t *testing.T) {
 // TestFill: what is known better than from the path stands in its place.
 func TestFill(t *testing.T) {
 	list := []threadfiles.Entry{{Path: "a"}, {Path: "b", MadeBy: &threadfiles.Maker{Kind: "upload"}}, {Path: "c"}}
-	makers := func(_ context.Context, u access.User, thread string, paths []string) (map[string]threadfiles.Maker, error) {
+	makers := func(_ context.Context, u access.User, thread string, paths []string) (map[string]threadfiles.Maker,
+		error) {
 		if u != access.Default() || thread != "t" || strings.Join(paths, "") != "abc" {
 			t.Errorf("asked for %v %s %v", u, thread, paths)
 		}
@@ -149,7 +151,8 @@ func TestFill(t *testing.T) {
 	if err := threadfiles.Fill(t.Context(), makers, access.Default(), "t", list); err != nil {
 		t.Fatal(err)
 	}
-	if *list[0].MadeBy != (threadfiles.Maker{Kind: "tool", RunID: "r"}) || list[1].MadeBy.Kind != "run" || list[2].MadeBy != nil {
+	if *list[0].MadeBy != (threadfiles.Maker{Kind: "tool", RunID: "r"}) || list[1].MadeBy.Kind != "run" ||
+		list[2].MadeBy != nil {
 		t.Errorf("%+v", list)
 	}
 }
@@ -157,8 +160,8 @@ func TestFill(t *testing.T) {
 // TestZip: all, or what was chosen, once each; what cannot be in it is named.
 func TestZip(t *testing.T) {
 	d := newDesk(t, map[string]string{
-		"outputs/a.txt": "abc", "outputs/sub/b.txt": "b", "uploads/u.pdf": "u", "workspace/w": "", "outputs/odd\n\\x:y": "odd",
-		"outputs/odd__x_y": "even", "secret.txt": "SECRET",
+		"outputs/a.txt": "abc", "outputs/sub/b.txt": "b", "uploads/u.pdf": "u", "workspace/w": "",
+		"outputs/odd\n\\x:y": "odd", "outputs/odd__x_y": "even", "secret.txt": "SECRET",
 	})
 	d.must(os.Symlink("a.txt", d.host("outputs/inside")))
 	d.must(os.Symlink("../secret.txt", d.host("outputs/outside")))
@@ -169,18 +172,20 @@ func TestZip(t *testing.T) {
 		"outputs/outside: it is a link that leads to no file of its folder\noutputs/pipe: it is no regular file\n"
 	want := map[string]string{
 		"outputs/": "", "outputs/a.txt": "abc", "outputs/inside": "abc", "outputs/sub/": "", "outputs/sub/b.txt": "b",
-		"outputs/odd__x_y": "odd", "outputs/odd__x_y (2)": "even", "outputs/empty/": "", "uploads/": "", "uploads/u.pdf": "u",
-		"workspace/": "", "workspace/w": "", "LEFT-OUT.txt": left,
+		"outputs/odd__x_y": "odd", "outputs/odd__x_y (2)": "even", "outputs/empty/": "", "uploads/": "",
+		"uploads/u.pdf": "u", "workspace/": "", "workspace/w": "", "LEFT-OUT.txt": left,
 	}
 	if diff := cmp.Diff(want, d.zipped()); diff != "" {
 		t.Errorf("all (-want +got):\n%s", diff)
 	}
 	want = map[string]string{"outputs/a.txt": "abc", "outputs/sub/": "", "outputs/sub/b.txt": "b"}
-	if diff := cmp.Diff(want, d.zipped("outputs/sub", "/mnt/user-data/outputs/a.txt", "outputs/sub/b.txt")); diff != "" {
+	if diff := cmp.Diff(want, d.zipped("outputs/sub", "/mnt/user-data/outputs/a.txt",
+		"outputs/sub/b.txt")); diff != "" {
 		t.Errorf("some (-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]error{
-		"none": sandbox.ErrOutside, "outputs/none": fs.ErrNotExist, "..": sandbox.ErrOutside, "/mnt/skills": sandbox.ErrOutside,
+		"none": sandbox.ErrOutside, "outputs/none": fs.ErrNotExist, "..": sandbox.ErrOutside,
+		"/mnt/skills": sandbox.ErrOutside,
 	} {
 		if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{name}); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", name, err, want)
@@ -194,7 +199,8 @@ func TestZipOfFilesThatChange(t *testing.T) {
 	a, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"})
 	d.must(err)
 	d.must(os.WriteFile(d.host("outputs/a"), []byte("abcdef"), 0o600))
-	d.must(errors.Join(os.Remove(d.host("outputs/gone")), os.Remove(d.host("outputs/link")), os.Symlink("../secret", d.host("outputs/link"))))
+	d.must(errors.Join(os.Remove(d.host("outputs/gone")), os.Remove(d.host("outputs/link")),
+		os.Symlink("../secret", d.host("outputs/link"))))
 	var b bytes.Buffer
 	d.must(a.Write(t.Context(), &b))
 	want := map[string]string{
@@ -224,7 +230,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestZipForAClientThatGoes fails wherever it goes: only a whole ZIP is one. What is packed already is not packed again.
+// TestZipForAClientThatGoes fails wherever it goes: only a whole ZIP is one. What is packed already is not packed
+// again.
 func TestZipForAClientThatGoes(t *testing.T) {
 	large := strings.Repeat("x", 20_000)
 	d := newDesk(t, map[string]string{"outputs/a.txt": large, "outputs/b.PNG": large, "outputs/c.txt": "c"})
@@ -251,7 +258,8 @@ func TestZipBounds(t *testing.T) {
 	for i := range threadfiles.MaxMembers {
 		d.must(os.WriteFile(d.host(fmt.Sprint("outputs/", i)), nil, 0o600))
 	}
-	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"}); !errors.Is(err, threadfiles.ErrTooMany) {
+	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"}); !errors.Is(err,
+		threadfiles.ErrTooMany) {
 		t.Errorf("one too many: %v", err)
 	}
 	d = newDesk(t, map[string]string{"outputs/a": "", "outputs/b": "x"})
@@ -259,7 +267,8 @@ func TestZipBounds(t *testing.T) {
 	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs/a"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"}); !errors.Is(err, threadfiles.ErrTooLarge) {
+	if _, err := threadfiles.Choose(t.Context(), d.Files, sandbox.UserData, []string{"outputs"}); !errors.Is(err,
+		threadfiles.ErrTooLarge) {
 		t.Errorf("one byte too much: %v", err)
 	}
 }
@@ -278,7 +287,8 @@ func newLinks(t testing.TB) *threadfiles.Links {
 // TestLinks: one leads to the files that it was made for, for an hour, and nothing else does.
 func TestLinks(t *testing.T) {
 	l := newLinks(t)
-	if _, _, err := l.Open("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", now); !errors.Is(err, threadfiles.ErrNoLink) {
+	if _, _, err := l.Open("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", now); !errors.Is(err,
+		threadfiles.ErrNoLink) {
 		t.Errorf("before there is a key: %v", err)
 	}
 	ann := access.FromRow("ann")
@@ -344,7 +354,8 @@ func FuzzLink(f *testing.F) {
 
 // FuzzWithin: a path is below the thread's folders, or refused, and does not change when it is looked at again.
 func FuzzWithin(f *testing.F) {
-	for _, name := range []string{"", "outputs/a", "/mnt/user-data", "/mnt/user-data-2", "../..", "/", "a/../../..", `..\..`, "a\x00", "\xff"} {
+	for _, name := range []string{"", "outputs/a", "/mnt/user-data", "/mnt/user-data-2", "../..", "/", "a/../../..",
+		`..\..`, "a\x00", "\xff"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -352,8 +363,9 @@ func FuzzWithin(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := threadfiles.Within(p); again != p || err != nil || path.Clean(p) != p || p != sandbox.UserData &&
-			!strings.HasPrefix(p, sandbox.UserData+"/") {
+		if again, err := threadfiles.Within(p); again != p || err != nil || path.Clean(p) != p ||
+			p != sandbox.UserData &&
+				!strings.HasPrefix(p, sandbox.UserData+"/") {
 			t.Errorf("%q is %q, then %q, %v", name, p, again, err)
 		}
 	})
@@ -361,12 +373,14 @@ func FuzzWithin(f *testing.F) {
 
 // FuzzSafeName: a name in an archive leads nowhere else, on no system, and stays as it is if it is harmless.
 func FuzzSafeName(f *testing.F) {
-	for _, name := range []string{"outputs/a.txt", "../x", `..\x`, "C:/x", "a//b", "a/./b", "a. ", "\xff", "\x1b[2J", "/", "", "...", "a\u0085b"} {
+	for _, name := range []string{"outputs/a.txt", "../x", `..\x`, "C:/x", "a//b", "a/./b", "a. ", "\xff", "\x1b[2J",
+		"/", "", "...", "a\u0085b"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		got := threadfiles.SafeName(name)
-		if !filepath.IsLocal(got) || path.Clean(got) != got || !utf8.ValidString(got) || strings.ContainsAny(got, `\:*?"<>|`) ||
+		if !filepath.IsLocal(got) || path.Clean(got) != got || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, `\:*?"<>|`) ||
 			strings.IndexFunc(got, unicode.IsControl) >= 0 || threadfiles.SafeName(got) != got {
 			t.Errorf("%q became %q", name, got)
 		}

@@ -50,8 +50,9 @@ type member struct {
 	info fs.FileInfo // of what a link leads to
 }
 
-// Choose looks up what is at the paths in the root, and below the folders among them; without any it takes everything. What is no regular
-// file is left out, which the archive says: links that lead out of their folder, or to a folder, pipes, sockets.
+// Choose looks up what is at the paths in the root, and below the folders among them; without any it takes everything.
+// What is no regular file is left out, which the archive says: links that lead out of their folder, or to a folder,
+// pipes, sockets.
 func Choose(ctx context.Context, files *sandbox.Files, root string, named []string) (*Archive, error) {
 	a := &Archive{files: files, root: root, chosen: make(map[string]bool)}
 	if len(named) == 0 {
@@ -128,11 +129,12 @@ func (a *Archive) leave(p, why string) {
 	}
 }
 
-// Write writes the ZIP, reading one file after the other. What was written before an error is no ZIP. A file has at most the
-// size that it was chosen with; one that has gone since, or may not be read, is named in LEFT-OUT.txt.
+// Write writes the ZIP, reading one file after the other. What was written before an error is no ZIP. A file has at
+// most the size that it was chosen with; one that has gone since, or may not be read, is named in LEFT-OUT.txt.
 func (a *Archive) Write(ctx context.Context, w io.Writer) error {
 	z := zip.NewWriter(w)
-	packer, err := flate.NewWriter(w, flate.BestSpeed) // one for all files: it takes more time to make than to pack a small file
+	// one for all files: it takes more time to make than to pack a small file
+	packer, err := flate.NewWriter(w, flate.BestSpeed)
 	if err != nil {
 		return err
 	}
@@ -193,7 +195,8 @@ func header(name string, modified time.Time) *zip.FileHeader {
 		h.SetMode(fs.ModeDir | 0o755)
 		return h
 	case slices.Contains([]string{
-		".png", ".jpg", ".jpeg", ".gif", ".webp", ".zip", ".gz", ".7z", ".mp3", ".mp4", ".webm", ".docx", ".xlsx", ".pptx",
+		".png", ".jpg", ".jpeg", ".gif", ".webp", ".zip", ".gz", ".7z", ".mp3", ".mp4", ".webm", ".docx", ".xlsx",
+		".pptx",
 	}, strings.ToLower(path.Ext(name))): // they are packed already
 		h.Method = zip.Store
 	}
@@ -201,8 +204,8 @@ func header(name string, modified time.Time) *zip.FileHeader {
 	return h
 }
 
-// SafeName is the name of a file in an archive: one that each system can unpack, below the folder that it unpacks to. What some
-// system reads as something else is "_" in it.
+// SafeName is the name of a file in an archive: one that each system can unpack, below the folder that it unpacks to.
+// What some system reads as something else is "_" in it.
 func SafeName(name string) string {
 	var out []string
 	for part := range strings.SplitSeq(strings.ToValidUTF8(name, "_"), "/") {
@@ -222,8 +225,8 @@ func SafeName(name string) string {
 	return cmp.Or(strings.Join(out, "/"), "_")
 }
 
-// FileName is the name of a file after a title, without an ending: one that each system can have. fallback is for a title that
-// makes none.
+// FileName is the name of a file after a title, without an ending: one that each system can have. fallback is for a
+// title that makes none.
 func FileName(title, fallback string) string {
 	const most, mostBytes = 100, 200
 	name := strings.ReplaceAll(SafeName(strings.ToValidUTF8(title, "")), "/", "_")

@@ -15,7 +15,8 @@ func TestBackgroundKeepsTheNewest(t *testing.T) {
 		t.Error("clients would see the list")
 	}
 	item := rapid.Custom(func(t *rapid.T) BackgroundProcesses {
-		return BackgroundProcesses{Instance: fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "instance")), Count: rapid.IntRange(1, 9).Draw(t, "count")}
+		return BackgroundProcesses{Instance: fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "instance")),
+			Count: rapid.IntRange(1, 9).Draw(t, "count")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		old := merge(t, mergeBackground, nil, slice(item, MaxBackground).Draw(t, "old"))

@@ -160,7 +160,8 @@ func TestDelegationsProperties(t *testing.T) {
 		}
 		for i, was := range old {
 			is := got[i]
-			if was.Terminal() && !is.Terminal() || was.RunID != "" && is.RunID != was.RunID || was.CreatedAt != "" && is.CreatedAt != was.CreatedAt {
+			if was.Terminal() && !is.Terminal() || was.RunID != "" && is.RunID != was.RunID || was.CreatedAt != "" &&
+				is.CreatedAt != was.CreatedAt {
 				t.Fatalf("%+v became %+v", was, is)
 			}
 		}

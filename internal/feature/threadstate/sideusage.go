@@ -17,13 +17,14 @@ type sideCalls struct {
 	Models map[string]message.Usage `json:"models"`
 }
 
-// AddSideUsage returns the update that counts a model call of the run that leaves no message of its own, such as the one
-// that makes a title or a summary. model is the configured name of the model that was asked.
+// AddSideUsage returns the update that counts a model call of the run that leaves no message of its own, such as the
+// one that makes a title or a summary. model is the configured name of the model that was asked.
 func AddSideUsage(runID, model string, u message.Usage) state.Update {
 	return sideUsage.Put(sideCalls{RunID: runID, Models: map[string]message.Usage{model: u}})
 }
 
-// SideUsage returns what such calls of the run took, by the configured name of the model. The caller must not change it.
+// SideUsage returns what such calls of the run took, by the configured name of the model. The caller must not change
+// it.
 func SideUsage(s state.State, runID string) map[string]message.Usage {
 	if c := sideUsage.Get(s); c.RunID == runID {
 		return c.Models

@@ -36,7 +36,8 @@ func TestSideUsageAddsUpWithinARun(t *testing.T) {
 	if s, _, err = s.Apply(AddSideUsage("b", "big", one)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]message.Usage{"big": one}, SideUsage(s, "b")); diff != "" || !SideUsageChannel().Private() {
+	if diff := cmp.Diff(map[string]message.Usage{"big": one}, SideUsage(s, "b")); diff != "" ||
+		!SideUsageChannel().Private() {
 		t.Error(diff)
 	}
 }

@@ -11,8 +11,8 @@ import (
 // Mount is where a sandbox sees a version.
 const Mount = "/mnt/toolbox"
 
-// Environment are the variables of commands that are to find what is in it: modules, fonts, and settings of matplotlib. Its
-// own files go to /tmp, not among those of the person.
+// Environment are the variables of commands that are to find what is in it: modules, fonts, and settings of matplotlib.
+// Its own files go to /tmp, not among those of the person.
 func Environment() map[string]string {
 	return map[string]string{
 		"PYTHONPATH":      Mount + "/" + modules,
@@ -28,18 +28,20 @@ func Note(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "python3 in the sandbox has these packages: " + strings.Join(names, ", ") + ". A font with Chinese characters: " + Mount + "/" + fonts + "/" + Font + "."
+	return "python3 in the sandbox has these packages: " + strings.Join(names, ", ") +
+		". A font with Chinese characters: " + Mount + "/" + fonts + "/" + Font + "."
 }
 
 // The font that has Chinese characters: its file in the wheel, and its name below fonts.
 const (
 	fontIn = "paperang_p2_fonts_cjk/fonts/wqy-microhei.ttc"
-	// Font is the name of the file below fonts; it is a TrueType collection, of which the first is the proportional one.
+	// Font is the name of the file below fonts; it is a TrueType collection, of which the first is the proportional
+	// one.
 	Font = "wqy-microhei.ttc"
 )
 
-// matplotlibrc has charts written in files, and Chinese in the font that is there: what the first family lacks is taken from the
-// second. A program that asks for sans-serif gets one font alone, so that it is the one that has both.
+// matplotlibrc has charts written in files, and Chinese in the font that is there: what the first family lacks is taken
+// from the second. A program that asks for sans-serif gets one font alone, so that it is the one that has both.
 const matplotlibrc = `backend: Agg
 font.family: DejaVu Sans, WenQuanYi Micro Hei
 font.sans-serif: WenQuanYi Micro Hei, DejaVu Sans
@@ -67,7 +69,8 @@ func arrange(dir string) error {
 		return err
 	}
 	err = errors.Join(err, copyFile(font, filepath.Join(dir, fonts, Font)))
-	own := filepath.Join(dir, modules, "matplotlib", "mpl-data", "fonts", "ttf") // which matplotlib searches without fontconfig
+	// which matplotlib searches without fontconfig
+	own := filepath.Join(dir, modules, "matplotlib", "mpl-data", "fonts", "ttf")
 	if _, errOwn := os.Stat(own); errOwn == nil {
 		err = errors.Join(err, copyFile(font, filepath.Join(own, Font)))
 	}

@@ -90,7 +90,8 @@ func pause(ctx context.Context, idle int) error {
 // final reports whether it is of no use to try again.
 func final(err error) bool {
 	if status, ok := errors.AsType[statusError](err); ok {
-		return status.code >= 400 && status.code < 500 && status.code != http.StatusTooManyRequests && status.code != http.StatusRequestTimeout
+		return status.code >= 400 && status.code < 500 && status.code != http.StatusTooManyRequests &&
+			status.code != http.StatusRequestTimeout
 	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, errNotListed)
 }
@@ -127,7 +128,8 @@ func (b *Box) fetchOnce(ctx context.Context, name string, w Wheel, done func(int
 	return os.Rename(name+".part", name)
 }
 
-// copyFrom writes the file at a URL, from its byte have on, and returns how long the file is then, at most one more than size.
+// copyFrom writes the file at a URL, from its byte have on, and returns how long the file is then, at most one more
+// than size.
 func (b *Box) copyFrom(ctx context.Context, f *os.File, at string, have, size int64, done func(int64)) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -49,8 +49,8 @@ func readManifest(dir string) (m manifest, err error) {
 	return m, err
 }
 
-// Install makes the version for a target, from the index or, if file is not nil, from what [Box.Pack] has written. One that is
-// there already is returned as it is. tell hears how far it is; nil hears nothing.
+// Install makes the version for a target, from the index or, if file is not nil, from what [Box.Pack] has written. One
+// that is there already is returned as it is. tell hears how far it is; nil hears nothing.
 func (b *Box) Install(ctx context.Context, t Target, file io.Reader, tell func(Progress)) (Version, error) {
 	set, err := b.lock.For(t)
 	if err != nil {
@@ -87,7 +87,8 @@ func (b *Box) installed(s *set) (Version, bool, error) {
 // explain says what to do about a full disk.
 func (b *Box) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("%w: the disk of %s is full; the toolbox takes about %d MB while it is made", err, b.cfg.Dir, neededMB)
+		return fmt.Errorf("%w: the disk of %s is full; the toolbox takes about %d MB while it is made", err, b.cfg.Dir,
+			neededMB)
 	}
 	return err
 }
@@ -136,7 +137,8 @@ func (b *Box) bring(ctx context.Context, s *set, loads string, file io.Reader, t
 	for i, w := range s.wheels {
 		p := Progress{Step: "download", What: w.File, Total: s.size()}
 		var err error
-		if paths[i], err = b.fetch(ctx, loads, w, func(n int64) { p.Done = before + min(n, w.Size); tell(p) }); err != nil {
+		if paths[i], err = b.fetch(ctx, loads, w,
+			func(n int64) { p.Done = before + min(n, w.Size); tell(p) }); err != nil {
 			return nil, err
 		}
 		before += w.Size
@@ -194,7 +196,8 @@ func mkdir(dir string) error {
 	return errors.Join(err, os.Chmod(dir, 0o755)) //nolint:gosec // as said
 }
 
-// unpackFile unpacks a wheel, whose bytes are compared with the lock once more: those of the folder of downloads may be old.
+// unpackFile unpacks a wheel, whose bytes are compared with the lock once more: those of the folder of downloads may be
+// old.
 func unpackFile(name string, w Wheel, into *os.Root) (int64, error) {
 	if err := checkFile(name, w); err != nil {
 		return 0, err
@@ -218,21 +221,25 @@ func writePublic(name string, text []byte) error {
 // compileTimeout bounds the compilation, which takes half a minute.
 const compileTimeout = 15 * time.Minute
 
-// compile has Python translate the modules, which are not run. In the sandbox, where they cannot be written, each program would
-// else do it again. What is not translated works all the same, only slower, so that nothing ends by it.
+// compile has Python translate the modules, which are not run. In the sandbox, where they cannot be written, each
+// program would else do it again. What is not translated works all the same, only slower, so that nothing ends by it.
 func (b *Box) compile(ctx context.Context, t Target, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, compileTimeout)
 	defer cancel()
-	within := "import sys; sys.exit(0 if sys.implementation.name == 'cpython' and '%d.%d' % sys.version_info[:2] == '" + t.Python + "' else 3)"
+	within := "import sys; sys.exit(0 if sys.implementation.name == 'cpython' and '%d.%d' % sys.version_info[:2] == '" +
+		t.Python + "' else 3)"
 	if err := python(ctx, "-c", within).Run(); err != nil {
-		b.cfg.Log.Info("the modules of the toolbox are not compiled: this machine's own Python is another one", "python", t.Python, "error", err)
+		b.cfg.Log.Info("the modules of the toolbox are not compiled: this machine's own Python is another one",
+			"python", t.Python, "error", err)
 		return
 	}
 	from := filepath.Join(dir, modules)
-	c := python(ctx, "-m", "compileall", "-qq", "-j", "2", "--invalidation-mode", "unchecked-hash", "-s", from, "-p", Mount+"/"+modules,
+	c := python(ctx, "-m", "compileall", "-qq", "-j", "2", "--invalidation-mode", "unchecked-hash", "-s", from, "-p",
+		Mount+"/"+modules,
 		"-x", `/tests?/`, from)
 	if out, err := c.CombinedOutput(); err != nil && ctx.Err() == nil {
-		b.cfg.Log.Info("some modules of the toolbox could not be compiled", "error", err, "output", string(out[:min(len(out), 500)]))
+		b.cfg.Log.Info("some modules of the toolbox could not be compiled", "error", err, "output",
+			string(out[:min(len(out), 500)]))
 	}
 	if err := openUp(from); err != nil {
 		b.cfg.Log.Warn("the compiled modules of the toolbox may be unreadable for sandboxes", "error", err)
@@ -284,8 +291,8 @@ func sweep(loads string, s *set) error {
 	return errors.Join(err, errAbove)
 }
 
-// Remove removes a version, or those that are not current if name is empty, and returns their names. One that a process holds is
-// left alone: it is the error.
+// Remove removes a version, or those that are not current if name is empty, and returns their names. One that a process
+// holds is left alone: it is the error.
 func (b *Box) Remove(name string) (gone []string, err error) {
 	unlock, err := b.alone()
 	if err != nil {

@@ -26,15 +26,15 @@ type Status struct {
 	Packages []string `json:"packages"`
 	// Why says why there is none, or why the last installation failed.
 	Why string `json:"why,omitempty"`
-	// Step is download, unpack or compile while it is installing; Done of Total are its bytes. Without an installation Total
-	// is what one would download.
+	// Step is download, unpack or compile while it is installing; Done of Total are its bytes. Without an installation
+	// Total is what one would download.
 	Step  string `json:"step,omitempty"`
 	Done  int64  `json:"done,omitempty"`
 	Total int64  `json:"total,omitempty"`
 }
 
-// Kit is the toolbox as the runs of a process have it. A version that was shown once is kept from being removed until the
-// process ends: a sandbox may still show it. It is safe for concurrent use.
+// Kit is the toolbox as the runs of a process have it. A version that was shown once is kept from being removed until
+// the process ends: a sandbox may still show it. It is safe for concurrent use.
 type Kit struct {
 	box *Box
 	ask func(ctx context.Context) (Target, error)
@@ -59,8 +59,8 @@ func NewKit(b *Box, ask func(ctx context.Context) (Target, error), log *slog.Log
 	return k
 }
 
-// Shown is the version that a run that begins now has. Without one ok is false. What keeps it from being found does not keep the
-// run from working.
+// Shown is the version that a run that begins now has. Without one ok is false. What keeps it from being found does not
+// keep the run from working.
 func (k *Kit) Shown(ctx context.Context) (v Version, ok bool) {
 	if k.box.empty() {
 		return Version{}, false
@@ -134,8 +134,8 @@ func (k *Kit) Status(ctx context.Context) Status {
 	return s
 }
 
-// Begin begins to install in the background what this program wants, unless it is there or that is under way. Its error says why
-// it cannot.
+// Begin begins to install in the background what this program wants, unless it is there or that is under way. Its error
+// says why it cannot.
 func (k *Kit) Begin(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -177,7 +177,8 @@ func (k *Kit) install(t Target) {
 	}
 }
 
-// Close ends an installation that is under way, whose downloads the next one goes on with, and lets versions be removed.
+// Close ends an installation that is under way, whose downloads the next one goes on with, and lets versions be
+// removed.
 func (k *Kit) Close() {
 	k.stop()
 	k.work.Wait()

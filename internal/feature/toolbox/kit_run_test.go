@@ -131,7 +131,8 @@ func TestTheUsualIndex(t *testing.T) {
 			small.Packages = append(small.Packages, p)
 		}
 	}
-	b := New(Config{Dir: t.TempDir() + "/toolbox", HTTP: &http.Client{Timeout: time.Minute}, Log: slog.New(slog.DiscardHandler), lock: small})
+	b := New(Config{Dir: t.TempDir() + "/toolbox", HTTP: &http.Client{Timeout: time.Minute},
+		Log: slog.New(slog.DiscardHandler), lock: small})
 	firstPause = time.Millisecond
 	v, err := b.Install(t.Context(), here, nil, nil)
 	if _, offline := errors.AsType[*net.OpError](err); offline {

@@ -80,15 +80,19 @@ type index struct {
 	handler func(w http.ResponseWriter, r *http.Request, content []byte) bool
 }
 
-// wheels are those of a small toolbox: one with a module and data for elsewhere, one that is for a Python and a machine.
+// wheels are those of a small toolbox: one with a module and data for elsewhere, one that is for a Python and a
+// machine.
 func wheels(t testing.TB) map[string][]byte {
 	return map[string][]byte{
 		"alpha-1.0-py3-none-any.whl": makeWheel(t, "alpha",
 			entry{name: "alpha/__init__.py", text: "value = 42\n"}, entry{name: "alpha/", mode: os.ModeDir | 0o755},
 			entry{name: "alpha-1.0.data/purelib/alpha/pure.py", text: "x = 1\n"},
-			entry{name: "alpha-1.0.data/scripts/alpha", text: "#!python\n"}, entry{name: "alpha-1.0.data/data/etc/x", text: "x"}),
-		"beta-1.0-cp311-cp311-manylinux_2_28_x86_64.whl":  makeWheel(t, "beta", entry{name: "beta.py", text: "arch = 'amd64'\n" + strings.Repeat("# beta\n", 5000)}),
-		"beta-1.0-cp311-cp311-manylinux_2_28_aarch64.whl": makeWheel(t, "beta", entry{name: "beta.py", text: "arch = 'arm64'\n"}),
+			entry{name: "alpha-1.0.data/scripts/alpha", text: "#!python\n"},
+			entry{name: "alpha-1.0.data/data/etc/x", text: "x"}),
+		"beta-1.0-cp311-cp311-manylinux_2_28_x86_64.whl": makeWheel(t, "beta",
+			entry{name: "beta.py", text: "arch = 'amd64'\n" + strings.Repeat("# beta\n", 5000)}),
+		"beta-1.0-cp311-cp311-manylinux_2_28_aarch64.whl": makeWheel(t, "beta",
+			entry{name: "beta.py", text: "arch = 'arm64'\n"}),
 	}
 }
 
@@ -172,7 +176,8 @@ var here = Target{"3.11", "amd64"}
 func boxOf(t testing.TB, ix *index) *Box {
 	t.Helper()
 	firstPause = time.Millisecond
-	return New(Config{Dir: filepath.Join(t.TempDir(), "toolbox"), Index: ix.URL + "/simple/", HTTP: ix.Client(), lock: ix.lock, Log: slog.New(slog.DiscardHandler)})
+	return New(Config{Dir: filepath.Join(t.TempDir(), "toolbox"), Index: ix.URL + "/simple/", HTTP: ix.Client(),
+		lock: ix.lock, Log: slog.New(slog.DiscardHandler)})
 }
 
 func install(t testing.TB, b *Box) Version {

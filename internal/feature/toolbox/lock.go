@@ -80,7 +80,8 @@ func readLock(text []byte) (*Lock, error) {
 		}
 		for i, w := range p.Wheels {
 			if !wheelFile.MatchString(w.File) || !hexDigest.MatchString(w.SHA256) || w.Size <= 0 || w.Size > maxWheel {
-				return nil, fmt.Errorf("wheel %q: want a file name, a SHA-256 and a size of at most %d bytes", w.File, maxWheel)
+				return nil, fmt.Errorf("wheel %q: want a file name, a SHA-256 and a size of at most %d bytes", w.File,
+					maxWheel)
 			}
 			p.Wheels[i].pkg = p.Name
 		}
@@ -110,7 +111,8 @@ func (l *Lock) For(t Target) (*set, error) {
 	total := int64(0)
 	for _, p := range l.Packages {
 		for _, w := range p.Wheels {
-			if (w.Pythons == nil || slices.Contains(w.Pythons, t.Python)) && (w.Archs == nil || slices.Contains(w.Archs, t.Arch)) {
+			if (w.Pythons == nil || slices.Contains(w.Pythons, t.Python)) &&
+				(w.Archs == nil || slices.Contains(w.Archs, t.Arch)) {
 				s.packages, s.wheels = append(s.packages, p.Package), append(s.wheels, w)
 				total += w.Size
 				break

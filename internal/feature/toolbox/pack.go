@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Pack writes the files of a target, which it fetches, into an archive for [Box.Install] on another machine, whose Pudu must have
-// the same lock. What was downloaded stays until the next installation.
+// Pack writes the files of a target, which it fetches, into an archive for [Box.Install] on another machine, whose Pudu
+// must have the same lock. What was downloaded stays until the next installation.
 func (b *Box) Pack(ctx context.Context, t Target, w io.Writer, tell func(Progress)) error {
 	set, err := b.lock.For(t)
 	if err != nil {
@@ -55,8 +55,9 @@ func put(out *tar.Writer, name string, w Wheel) error {
 	return err
 }
 
-// takeOut puts the wheels of a set that an archive has into the folder of downloads. Names in it only choose; nothing is written
-// under them. What is not of the set is an error: then it is for another Python, or made by another version of Pudu.
+// takeOut puts the wheels of a set that an archive has into the folder of downloads. Names in it only choose; nothing
+// is written under them. What is not of the set is an error: then it is for another Python, or made by another version
+// of Pudu.
 func takeOut(ctx context.Context, s *set, loads string, file io.Reader, tell func(Progress)) error {
 	wanted := map[string]Wheel{}
 	for _, w := range s.wheels {
@@ -75,7 +76,8 @@ func takeOut(ctx context.Context, s *set, loads string, file io.Reader, tell fun
 		w, ok := wanted[h.Name]
 		if !ok || h.Typeflag != tar.TypeReg || h.Size != w.Size {
 			return fmt.Errorf("the archive has %.100q, which is not for %s in this version of Pudu; "+
-				"make it with `pudu toolbox pack --python %s --arch %s` of the same version: %w", h.Name, s.target, s.target.Python, s.target.Arch, ErrBad)
+				"make it with `pudu toolbox pack --python %s --arch %s` of the same version: %w", h.Name, s.target,
+				s.target.Python, s.target.Arch, ErrBad)
 		}
 		delete(wanted, h.Name)
 		if err := errors.Join(ctx.Err(), keep(in, filepath.Join(loads, w.SHA256), w)); err != nil {

@@ -52,8 +52,9 @@ func (t Target) prefix() string { return "python" + t.Python + "-" + t.Arch + "-
 const Question = Python + ` -I -c 'import json, os, platform, struct, sys, sysconfig
 try: libc = os.confstr("CS_GNU_LIBC_VERSION")
 except (OSError, ValueError): libc = ""
-print(json.dumps({"name": sys.implementation.name, "python": "%d.%d" % sys.version_info[:2], "machine": platform.machine(),
- "bits": struct.calcsize("P") * 8, "libc": libc or "", "free": bool(sysconfig.get_config_var("Py_GIL_DISABLED"))}))'`
+print(json.dumps({"name": sys.implementation.name, "python": "%d.%d" % sys.version_info[:2],
+ "machine": platform.machine(), "bits": struct.calcsize("P") * 8, "libc": libc or "",
+ "free": bool(sysconfig.get_config_var("Py_GIL_DISABLED"))}))'`
 
 // The least version of the C library for which the wheels are built.
 const leastGlibc = 28
@@ -67,13 +68,15 @@ func ParseAnswer(out string) (Target, error) {
 	}
 	line := strings.TrimSpace(out)
 	if line == "" {
-		return Target{}, fmt.Errorf("%s: %w: it is missing or does not start; install Python 3.11 to 3.14", Python, ErrTarget)
+		return Target{}, fmt.Errorf("%s: %w: it is missing or does not start; install Python 3.11 to 3.14", Python,
+			ErrTarget)
 	}
 	if err := json.Unmarshal([]byte(line), &a); err != nil {
 		return Target{}, fmt.Errorf("%s: %w: it answered %.120q", Python, ErrTarget, line)
 	}
 	t := Target{a.Python, map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[a.Machine]}
-	kind := fmt.Sprintf("%s is %.20s %.10s with the C library %.20q on %.20s", Python, a.Name, a.Python, a.Libc, a.Machine)
+	kind := fmt.Sprintf("%s is %.20s %.10s with the C library %.20q on %.20s", Python, a.Name, a.Python, a.Libc,
+		a.Machine)
 	minor, isGlibc := strings.CutPrefix(a.Libc, "glibc 2.")
 	n, err := strconv.Atoi(minor)
 	switch {

@@ -1,11 +1,11 @@
-// Package toolbox brings Python packages into the sandbox: those that the agent needs to work with tables, charts, documents
-// and PDF, and a font that has Chinese characters.
+// Package toolbox brings Python packages into the sandbox: those that the agent needs to work with tables, charts,
+// documents and PDF, and a font that has Chinese characters.
 //
-// In goes lock.json, which names each file with its hash; scripts/toolbox-lock makes it. Out comes a folder per version below
-// the data folder, which sandboxes show read-only at [Mount]. A version is made aside and renamed when it is whole, and
-// never changes after that; several stand side by side. [Box.Install] takes the files from an index of packages, or from a
-// file that [Box.Pack] has made for a machine without a network. Nothing of them is run. Callers are the command, the route
-// and the start of the program.
+// In goes lock.json, which names each file with its hash; scripts/toolbox-lock makes it. Out comes a folder per version
+// below the data folder, which sandboxes show read-only at [Mount]. A version is made aside and renamed when it is
+// whole, and never changes after that; several stand side by side. [Box.Install] takes the files from an index of
+// packages, or from a file that [Box.Pack] has made for a machine without a network. Nothing of them is run. Callers
+// are the command, the route and the start of the program.
 package toolbox
 
 import (
@@ -86,8 +86,8 @@ func (b *Box) wanted(t Target) (string, error) {
 	return set.name(), nil
 }
 
-// Find returns the version that sandboxes with this Python are to show: the one that this program would install, else the one
-// that was installed last. ok is false if there is none.
+// Find returns the version that sandboxes with this Python are to show: the one that this program would install, else
+// the one that was installed last. ok is false if there is none.
 func (b *Box) Find(t Target) (v Version, ok bool, err error) {
 	list, err := b.List()
 	if err != nil || t.check() != nil {

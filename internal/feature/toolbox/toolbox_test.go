@@ -93,7 +93,8 @@ func TestPythonImportsIt(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("the compiled module: %v, %v", info, err)
 	}
-	if text := read(t, cached); !strings.Contains(text, Mount+"/python/alpha/__init__.py") || strings.Contains(text, b.cfg.Dir) {
+	if text := read(t, cached); !strings.Contains(text, Mount+"/python/alpha/__init__.py") ||
+		strings.Contains(text, b.cfg.Dir) {
 		t.Error("the compiled module does not name its place in the sandbox, or names the one outside")
 	}
 }
@@ -107,7 +108,8 @@ func TestEverybodyCanReadIt(t *testing.T) {
 			return err
 		}
 		info, err := e.Info()
-		if want := map[bool]fs.FileMode{true: 0o755, false: 0o644}[e.IsDir()]; err == nil && info.Mode().Perm() != want {
+		if want := map[bool]fs.FileMode{true: 0o755, false: 0o644}[e.IsDir()]; err == nil &&
+			info.Mode().Perm() != want {
 			t.Errorf("%s has the mode %s", name, info.Mode())
 		}
 		return err
@@ -125,7 +127,8 @@ func TestDownloadsGoOn(t *testing.T) {
 		from := 0
 		if s, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes="); ok {
 			from, _ = strconv.Atoi(strings.TrimSuffix(s, "-"))
-			w.Header().Set("Content-Range", "bytes "+strconv.Itoa(from)+"-"+strconv.Itoa(len(content)-1)+"/"+strconv.Itoa(len(content)))
+			w.Header().Set("Content-Range", "bytes "+strconv.Itoa(from)+"-"+strconv.Itoa(len(content)-1)+"/"+
+				strconv.Itoa(len(content)))
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(content)-from))
 		if from > 0 {
@@ -184,7 +187,8 @@ func TestIndexWithoutTheFile(t *testing.T) {
 	ix := serve(t, wheels(t))
 	b := boxOf(t, ix)
 	ix.files = map[string][]byte{}
-	if _, err := b.Install(t.Context(), here, nil, nil); err == nil || !strings.Contains(err.Error(), "the index does not have the file") {
+	if _, err := b.Install(t.Context(), here, nil, nil); err == nil ||
+		!strings.Contains(err.Error(), "the index does not have the file") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -204,7 +208,9 @@ func TestPackAndInstall(t *testing.T) {
 	}
 	read(t, v.Host+"/python/alpha/__init__.py")
 	for what, archive := range map[string][]byte{
-		"cut off": file.Bytes()[:file.Len()/2], "text": []byte("this is no archive, but a text that goes on for a while" + strings.Repeat(".", 600)), "nothing": nil,
+		"cut off": file.Bytes()[:file.Len()/2],
+		"text":    []byte("this is no archive, but a text that goes on for a while" + strings.Repeat(".", 600)),
+		"nothing": nil,
 	} {
 		if _, err := boxOf(t, ix).Install(t.Context(), here, bytes.NewReader(archive), nil); !errors.Is(err, ErrBad) {
 			t.Errorf("%s: %v", what, err)
@@ -223,7 +229,8 @@ func TestVersionsStandSideBySide(t *testing.T) {
 	ix := serve(t, files)
 	b := boxOf(t, ix)
 	old := install(t, b)
-	files["beta-1.0-cp311-cp311-manylinux_2_28_x86_64.whl"] = makeWheel(t, "beta", entry{name: "beta.py", text: "new = True\n"})
+	files["beta-1.0-cp311-cp311-manylinux_2_28_x86_64.whl"] = makeWheel(t, "beta",
+		entry{name: "beta.py", text: "new = True\n"})
 	next := New(Config{Dir: b.cfg.Dir, Index: b.cfg.Index, HTTP: ix.Client(), lock: lockOf(t, files)})
 	if v, ok, err := next.Find(here); !ok || err != nil || v.Name != old.Name || v.Current {
 		t.Errorf("before: %+v, %t, %v", v, ok, err)
@@ -274,7 +281,8 @@ func TestOneAtATime(t *testing.T) {
 // TestWhatWasCutOffIsNotUsed: neither a folder that was being made nor one without its manifest.
 func TestWhatWasCutOffIsNotUsed(t *testing.T) {
 	b := boxOf(t, serve(t, wheels(t)))
-	for _, name := range []string{making + "1/python", removing + b.must(t).name(), here.prefix() + "0123456789abcdef", "else"} {
+	for _, name := range []string{making + "1/python", removing + b.must(t).name(), here.prefix() + "0123456789abcdef",
+		"else"} {
 		if err := os.MkdirAll(filepath.Join(b.cfg.Dir, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -283,13 +291,15 @@ func TestWhatWasCutOffIsNotUsed(t *testing.T) {
 		t.Errorf("list %v, %v", list, err)
 	}
 	v := install(t, b)
-	if got := names(t, b.cfg.Dir); !slices.Equal(got, []string{".lock", "else", here.prefix() + "0123456789abcdef", v.Name}) &&
+	if got := names(t, b.cfg.Dir); !slices.Equal(got, []string{".lock", "else", here.prefix() + "0123456789abcdef",
+		v.Name}) &&
 		!slices.Equal(got, []string{".lock", "else", v.Name, here.prefix() + "0123456789abcdef"}) {
 		t.Errorf("the folder has %q", got)
 	}
 }
 
-// TestKilledWhileInstalling: kill -9 of the process at many moments; then it is whole or not there, and a new attempt makes it.
+// TestKilledWhileInstalling: kill -9 of the process at many moments; then it is whole or not there, and a new attempt
+// makes it.
 func TestKilledWhileInstalling(t *testing.T) {
 	ix := serve(t, wheels(t))
 	for _, at := range []string{"download", "unpack", "compile"} {
@@ -379,7 +389,8 @@ func TestThisMachine(t *testing.T) {
 	}
 }
 
-// TestOwnLock: each Python and machine gets every package once, each under a permissive licence, and a hundred megabytes of them.
+// TestOwnLock: each Python and machine gets every package once, each under a permissive licence, and a hundred
+// megabytes of them.
 func TestOwnLock(t *testing.T) {
 	l, err := readLock(lockText)
 	if err != nil {
@@ -412,7 +423,8 @@ func TestOwnLock(t *testing.T) {
 		}
 	}
 	got := importNames(New(Config{}).must(t).packages)
-	for _, name := range []string{"pandas", "numpy", "matplotlib", "openpyxl", "docx", "pptx", "reportlab", "pypdf", "PIL", "lxml", "bs4", "markdown", "jinja2", "sklearn"} {
+	for _, name := range []string{"pandas", "numpy", "matplotlib", "openpyxl", "docx", "pptx", "reportlab", "pypdf",
+		"PIL", "lxml", "bs4", "markdown", "jinja2", "sklearn"} {
 		if !slices.Contains(got, name) {
 			t.Errorf("%s is missing in %q", name, got)
 		}

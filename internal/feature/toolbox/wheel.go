@@ -30,9 +30,9 @@ const (
 // hashes are those that a RECORD may name.
 var hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}
 
-// unpack puts the modules of a wheel into a folder, which may have those of others. Each file must be as the wheel's own RECORD
-// says, and RECORD must say it of each. Programs, headers and data that a wheel would put elsewhere are left out. It returns
-// the bytes that were written.
+// unpack puts the modules of a wheel into a folder, which may have those of others. Each file must be as the wheel's
+// own RECORD says, and RECORD must say it of each. Programs, headers and data that a wheel would put elsewhere are left
+// out. It returns the bytes that were written.
 func unpack(r io.ReaderAt, size int64, into *os.Root) (int64, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -92,8 +92,10 @@ func entriesOf(z *zip.Reader) (map[string]*zip.File, error) {
 
 // checkName refuses a name that is no path below a folder, on any system.
 func checkName(name string) error {
-	if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.ContainsAny(name, "\\:\x00") || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) || strings.Count(name, "/") > maxDepth || len(name) > 1000 {
+	if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.ContainsAny(name, "\\:\x00") ||
+		!utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
+		strings.Count(name, "/") > maxDepth || len(name) > 1000 {
 		return fmt.Errorf("%.200q is not a name for a file: %w", name, ErrBad)
 	}
 	return nil
@@ -102,7 +104,8 @@ func checkName(name string) error {
 // isRecord reports whether a file is the RECORD of a wheel, or a signature of it, which no RECORD can list.
 func isRecord(name string) bool {
 	dir, file := path.Split(name)
-	return strings.HasSuffix(dir, ".dist-info/") && strings.Count(dir, "/") == 1 && (file == "RECORD" || file == "RECORD.jws" || file == "RECORD.p7s")
+	return strings.HasSuffix(dir, ".dist-info/") && strings.Count(dir, "/") == 1 &&
+		(file == "RECORD" || file == "RECORD.jws" || file == "RECORD.p7s")
 }
 
 // fact is what a RECORD says about a file.
@@ -169,7 +172,8 @@ func parseRecord(r io.Reader) (map[string]fact, error) {
 		if !isRecord(name) {
 			kind, sum, _ := strings.Cut(line[1], "=")
 			f.kind = kind
-			if f.sum, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(sum, "=")); err != nil || hashes[kind] == nil {
+			if f.sum, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(sum, "=")); err != nil ||
+				hashes[kind] == nil {
 				return nil, fmt.Errorf("%.200q has the hash %.100q: %w", name, line[1], ErrBad)
 			}
 			if line[2] != "" {

@@ -32,17 +32,20 @@ func TestHostileWheels(t *testing.T) {
 		"twice":             {py, py},
 		"file as folder":    {py, {name: "a.py/b.py", text: "x"}},
 		"wrong hash":        {{name: "a.py", text: "a = 1\n", record: "a.py,sha256=AAAA,6"}},
-		"wrong size":        {{name: "a.py", text: "a = 1\n", record: strings.TrimSpace(strings.Replace(recordLine("a.py", "a = 1\n"), ",6", ",7", 1))}},
-		"weak hash":         {{name: "a.py", text: "a = 1\n", record: "a.py,md5=AAAA,6"}},
-		"no hash":           {{name: "a.py", text: "a = 1\n", record: "a.py,,"}},
-		"not in RECORD":     {{name: "a.py", text: "a = 1\n", record: "-"}},
-		"only in RECORD":    {{name: "a.py", text: "a = 1\n", record: strings.TrimSpace(recordLine("a.py", "a = 1\n")) + "\nb.py,sha256=AAAA,1"}},
-		"twice in RECORD":   {{name: "a.py", text: "a = 1\n", record: recordLine("a.py", "a = 1\n") + strings.TrimSpace(recordLine("a.py", "a = 1\n"))}},
-		"bad RECORD":        {{name: "x-1.0.dist-info/RECORD", text: "a,b\n"}},
-		"two RECORDs":       {{name: "x-1.0.dist-info/RECORD", text: ""}, {name: "y-1.0.dist-info/RECORD", text: ""}},
-		"no RECORD":         {{name: "x/RECORD", text: ""}},
-		"data up":           {{name: "x-1.0.data/purelib/../../../a.py", text: "x"}},
-		"bomb":              {{name: "x-1.0.dist-info/RECORD", text: strings.Repeat(zeros, 9)}},
+		"wrong size": {{name: "a.py", text: "a = 1\n",
+			record: strings.TrimSpace(strings.Replace(recordLine("a.py", "a = 1\n"), ",6", ",7", 1))}},
+		"weak hash":     {{name: "a.py", text: "a = 1\n", record: "a.py,md5=AAAA,6"}},
+		"no hash":       {{name: "a.py", text: "a = 1\n", record: "a.py,,"}},
+		"not in RECORD": {{name: "a.py", text: "a = 1\n", record: "-"}},
+		"only in RECORD": {{name: "a.py", text: "a = 1\n", record: strings.TrimSpace(recordLine("a.py", "a = 1\n")) +
+			"\nb.py,sha256=AAAA,1"}},
+		"twice in RECORD": {{name: "a.py", text: "a = 1\n", record: recordLine("a.py", "a = 1\n") +
+			strings.TrimSpace(recordLine("a.py", "a = 1\n"))}},
+		"bad RECORD":  {{name: "x-1.0.dist-info/RECORD", text: "a,b\n"}},
+		"two RECORDs": {{name: "x-1.0.dist-info/RECORD", text: ""}, {name: "y-1.0.dist-info/RECORD", text: ""}},
+		"no RECORD":   {{name: "x/RECORD", text: ""}},
+		"data up":     {{name: "x-1.0.data/purelib/../../../a.py", text: "x"}},
+		"bomb":        {{name: "x-1.0.dist-info/RECORD", text: strings.Repeat(zeros, 9)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -73,7 +76,8 @@ func TestBombOfManyFiles(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unpackBytes(t, b.Bytes(), t.TempDir()); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "entries") {
+	if _, err := unpackBytes(t, b.Bytes(), t.TempDir()); !errors.Is(err, ErrBad) ||
+		!strings.Contains(err.Error(), "entries") {
 		t.Errorf("got %v", err)
 	}
 	b.Reset()
@@ -84,7 +88,8 @@ func TestBombOfManyFiles(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unpackBytes(t, b.Bytes(), t.TempDir()); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "has content") {
+	if _, err := unpackBytes(t, b.Bytes(), t.TempDir()); !errors.Is(err, ErrBad) ||
+		!strings.Contains(err.Error(), "has content") {
 		t.Errorf("got %v", err)
 	}
 	b.Reset()
@@ -97,7 +102,8 @@ func TestBombOfManyFiles(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unpackBytes(t, b.Bytes(), t.TempDir()); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "unpacks") {
+	if _, err := unpackBytes(t, b.Bytes(), t.TempDir()); !errors.Is(err, ErrBad) ||
+		!strings.Contains(err.Error(), "unpacks") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -108,7 +114,8 @@ func TestWheelsDoNotOverwriteEachOther(t *testing.T) {
 	if _, err := unpackBytes(t, makeWheel(t, "one", entry{name: "a.py", text: "1"}), dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unpackBytes(t, makeWheel(t, "two", entry{name: "a.py", text: "2"}), dir); !errors.Is(err, fs.ErrExist) {
+	if _, err := unpackBytes(t, makeWheel(t, "two", entry{name: "a.py", text: "2"}), dir); !errors.Is(err,
+		fs.ErrExist) {
 		t.Errorf("got %v", err)
 	}
 	if text := read(t, dir+"/a.py"); text != "1" {

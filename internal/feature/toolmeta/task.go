@@ -6,7 +6,8 @@ const (
 	KeySubagentStatus = "subagent_status"
 	// KeySubagentStopReason is the limit that ended the task early, such as "turn_capped".
 	KeySubagentStopReason = "subagent_stop_reason"
-	// KeySubagentBrief is the beginning of the result, KeySubagentSHA256 the hash of all of it in hex. Completed tasks only.
+	// KeySubagentBrief is the beginning of the result, KeySubagentSHA256 the hash of all of it in hex. Completed tasks
+	// only.
 	KeySubagentBrief  = "subagent_result_brief"
 	KeySubagentSHA256 = "subagent_result_sha256"
 	// KeySubagentError says why a task is not completed.

@@ -1,5 +1,6 @@
 // Package toolmeta is what tool results tell the program beside what they tell the model: the names and values that one
-// middleware writes into additional_kwargs of a tool message and that others, and clients, read. The model sees none of it.
+// middleware writes into additional_kwargs of a tool message and that others, and clients, read. The model sees none of
+// it.
 package toolmeta
 
 import (

@@ -50,7 +50,8 @@ func TestSubagentUsage(t *testing.T) {
 		want message.Usage
 		ok   bool
 	}{
-		{`{"input_tokens":3,"output_tokens":4,"total_tokens":7}`, message.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7}, true},
+		{`{"input_tokens":3,"output_tokens":4,"total_tokens":7}`,
+			message.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7}, true},
 		{`{"input_tokens":3,"output_tokens":4}`, message.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7}, true},
 		{`{"input_tokens":-3,"output_tokens":4}`, message.Usage{OutputTokens: 4, TotalTokens: 4}, true},
 		{`{}`, message.Usage{}, false},
@@ -64,7 +65,8 @@ func TestSubagentUsage(t *testing.T) {
 	if SubagentModel(result(KeySubagentModel, `"m"`)) != "m" || SubagentModel(result(KeySubagentModel, `7`)) != "" {
 		t.Error("the model's name is misread")
 	}
-	if !SubagentAttributed(result(KeySubagentAttributed, "true")) || SubagentAttributed(result(KeySubagentAttributed, "false")) {
+	if !SubagentAttributed(result(KeySubagentAttributed, "true")) ||
+		SubagentAttributed(result(KeySubagentAttributed, "false")) {
 		t.Error("the mark is misread")
 	}
 }
@@ -93,14 +95,16 @@ func TestNewest(t *testing.T) {
 }
 
 func FuzzOf(f *testing.F) {
-	for _, s := range []string{"", "null", `{"status":"error","error_type":"auth"}`, `{"input_tokens":1e99}`, `[`, `{"status":1}`} {
+	for _, s := range []string{"", "null", `{"status":"error","error_type":"auth"}`, `{"input_tokens":1e99}`, `[`,
+		`{"status":1}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		if m, ok := Of(result(Key, raw)); ok && m.Status == "" {
 			t.Fatalf("%+v", m)
 		}
-		if u, ok := SubagentUsage(result(KeySubagentUsage, raw)); ok && (u.InputTokens < 0 || u.OutputTokens < 0 || u.TotalTokens <= 0) {
+		if u, ok := SubagentUsage(result(KeySubagentUsage, raw)); ok &&
+			(u.InputTokens < 0 || u.OutputTokens < 0 || u.TotalTokens <= 0) {
 			t.Fatalf("%+v", u)
 		}
 		SubagentModel(result(KeySubagentModel, raw))

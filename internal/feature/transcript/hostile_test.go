@@ -57,7 +57,8 @@ func checkHarmless(t *testing.T, doc *html.Node) {
 			}
 		}
 	}
-	if len(find(doc, "title")) != 1 || len(find(doc, "style")) != 1 || len(find(doc, "main")) != 1 || len(find(doc, "meta")) != 5 {
+	if len(find(doc, "title")) != 1 || len(find(doc, "style")) != 1 || len(find(doc, "main")) != 1 ||
+		len(find(doc, "meta")) != 5 {
 		t.Error("a part of the page is there twice, or missing")
 	}
 }
@@ -65,14 +66,18 @@ func checkHarmless(t *testing.T, doc *html.Node) {
 // hostile are texts that try to be more than text.
 func hostile() []string {
 	return []string{
-		"<script>alert(1)</script>", "</pre></details></main><script src=https://evil.example/x.js></script>", "<img src=x onerror=alert(1)>",
-		"[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,<script>alert(1)</script>)", "[x](vbscript:x)",
-		"[x](java\tscript:alert(1))", "[x](&#106;avascript:alert(1))", "<javascript:alert(1)>", "<https://evil.example/\"onclick=x>",
-		"![tracked](https://evil.example/pixel.png)", "![x](data:image/png;base64,AAAA)", "[![a](https://a.example/b.png)](https://c.example)",
-		"[x]: javascript:alert(1)\n\n[x]", "[x](/etc/passwd) and [y](//evil.example)", "[x](https://a.example \"t\\\" onmouseover=x\")",
-		"```html\n</code></pre><script>\n```", "| a |\n|:-:|\n| <iframe src=x> |", "<style>*{display:none}</style>", "<!-- <script> -->", "<!--", "<title>",
-		"a\u202eb\x1b[31m\x00\u2028", "<svg/onload=alert(1)>", "<base href=https://evil.example>", "<meta http-equiv=refresh content=0>", "- [ ] a\n- [x] b",
-		"https://evil.example", "<a@b.example>", "鹿<script>鹿</script>", "\\<script>", "&lt;script&gt;", "<?php ?>", "<![CDATA[<script>]]>", "~~<b>~~", "{{.}}",
+		"<script>alert(1)</script>", "</pre></details></main><script src=https://evil.example/x.js></script>",
+		"<img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))",
+		"[x](data:text/html,<script>alert(1)</script>)", "[x](vbscript:x)", "[x](java\tscript:alert(1))",
+		"[x](&#106;avascript:alert(1))", "<javascript:alert(1)>", "<https://evil.example/\"onclick=x>",
+		"![tracked](https://evil.example/pixel.png)", "![x](data:image/png;base64,AAAA)",
+		"[![a](https://a.example/b.png)](https://c.example)", "[x]: javascript:alert(1)\n\n[x]",
+		"[x](/etc/passwd) and [y](//evil.example)", "[x](https://a.example \"t\\\" onmouseover=x\")",
+		"```html\n</code></pre><script>\n```", "| a |\n|:-:|\n| <iframe src=x> |", "<style>*{display:none}</style>",
+		"<!-- <script> -->", "<!--", "<title>", "a\u202eb\x1b[31m\x00\u2028", "<svg/onload=alert(1)>",
+		"<base href=https://evil.example>", "<meta http-equiv=refresh content=0>", "- [ ] a\n- [x] b",
+		"https://evil.example", "<a@b.example>", "鹿<script>鹿</script>", "\\<script>", "&lt;script&gt;", "<?php ?>",
+		"<![CDATA[<script>]]>", "~~<b>~~", "{{.}}",
 	}
 }
 
@@ -84,10 +89,13 @@ func TestHostile(t *testing.T) {
 			t.Fatalf("with %q", text)
 		}
 	}
-	page := written(t, transcript.HTML, message.New(message.AI, "see <b>bold</b> and\n\n<div>\nblock\n</div>\n\n![cat](https://a.example/c.png)\n\n[f](/mnt/user-data/a)"))
+	page := written(t, transcript.HTML,
+		message.New(message.AI,
+			"see <b>bold</b> and\n\n<div>\nblock\n</div>\n\n![cat](https://a.example/c.png)\n\n[f](/mnt/user-data/a)"))
 	for _, want := range []string{
 		"see &lt;b&gt;bold&lt;/b&gt; and", "<pre>\n&lt;div&gt;\nblock\n&lt;/div&gt;\n</pre>",
-		`<a rel="noopener noreferrer nofollow" href="https://a.example/c.png">[picture at a.example: cat]</a>`, "f (<code>/mnt/user-data/a</code>)",
+		`<a rel="noopener noreferrer nofollow" href="https://a.example/c.png">[picture at a.example: cat]</a>`,
+		"f (<code>/mnt/user-data/a</code>)",
 	} {
 		if !strings.Contains(page, want) {
 			_, body, _ := strings.Cut(page, "<main>")
@@ -101,9 +109,11 @@ func everywhere(text string) []message.Message {
 	quoted, _ := json.Marshal(text)
 	ask := message.New(message.Human, text)
 	ask.Kwargs = message.Fields{"files": json.RawMessage(`[{"path":` + string(quoted) + `}]`)}
-	answer := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: text}, message.Text(text)}}
+	answer := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: text},
+		message.Text(text)}}
 	args := json.RawMessage(`{"filepaths":[` + string(quoted) + `]}`)
-	answer.ToolCalls = []message.ToolCall{{ID: "1", Name: text + "x", Args: args}, {ID: "2", Name: "present_files", Args: args}}
+	answer.ToolCalls = []message.ToolCall{{ID: "1", Name: text + "x", Args: args},
+		{ID: "2", Name: "present_files", Args: args}}
 	result := message.New(message.Tool, text)
 	result.ToolCallID = "1"
 	return []message.Message{ask, answer, result}
@@ -125,7 +135,8 @@ func TestDearMarkup(t *testing.T) {
 	}
 }
 
-// FuzzTranscript: whatever a message says, the page does nothing, the JSON is what was said, and the Markdown has its headings.
+// FuzzTranscript: whatever a message says, the page does nothing, the JSON is what was said, and the Markdown has its
+// headings.
 func FuzzTranscript(f *testing.F) {
 	for _, text := range hostile() {
 		f.Add(text)
@@ -138,7 +149,8 @@ func FuzzTranscript(f *testing.F) {
 				Message message.Message `json:"message"`
 			} `json:"messages"`
 		}
-		if err := json.Unmarshal([]byte(written(t, transcript.JSON, msgs...)), &got); err != nil || len(got.Messages) != len(msgs) ||
+		if err := json.Unmarshal([]byte(written(t, transcript.JSON, msgs...)), &got); err != nil ||
+			len(got.Messages) != len(msgs) ||
 			got.Messages[0].Message.Text() != msgs[0].Text() {
 			t.Errorf("%v, %+v", err, got)
 		}

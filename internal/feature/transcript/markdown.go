@@ -121,8 +121,8 @@ func fenced(language, s string) string {
 	return mark + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + mark
 }
 
-// contained is the Markdown of a message. One that would take in what comes behind it, such as an open block of code or of
-// HTML, is a block of code as a whole.
+// contained is the Markdown of a message. One that would take in what comes behind it, such as an open block of code or
+// of HTML, is a block of code as a whole.
 func contained(s string) string {
 	s = strings.Trim(s, "\n")
 	if !cheap(s) {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxMarkup is how long a text with markup may be, and maxMarks how many characters in it may begin some: the parser takes
-	// time that grows with their square. 6000 take half a second.
+	// maxMarkup is how long a text with markup may be, and maxMarks how many characters in it may begin some: the
+	// parser takes time that grows with their square. 6000 take half a second.
 	maxMarkup, maxMarks = 64 << 10, 6000
 )
 
@@ -37,8 +37,8 @@ func markup() goldmark.Markdown {
 	)
 }
 
-// harmless writes what could act: HTML is shown as it was written, a link leads to the web or is its text, and a picture
-// becomes a link, so that to look at the page asks no server for anything.
+// harmless writes what could act: HTML is shown as it was written, a link leads to the web or is its text, and a
+// picture becomes a link, so that to look at the page asks no server for anything.
 type harmless struct{}
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -84,8 +84,8 @@ func (harmless) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast
 	return ast.WalkContinue, anchor(w, string(l.Destination), entering)
 }
 
-// anchor begins or ends a link. Of one that leads nowhere outside, such as a path of the sandbox, the text stays, with the
-// destination behind it.
+// anchor begins or ends a link. Of one that leads nowhere outside, such as a path of the sandbox, the text stays, with
+// the destination behind it.
 func anchor(w util.BufWriter, to string, entering bool) (err error) {
 	href := outside(to)
 	switch {

@@ -61,7 +61,8 @@ func (r *reader) add(raw Message) error {
 		return err
 	}
 	r.waiting = m.ToolCalls
-	s := said{Person: m.Role == message.Human, At: raw.At, Text: inert.Text(m.Text()), Reasoning: inert.Text(m.Reasoning())}
+	s := said{Person: m.Role == message.Human, At: raw.At, Text: inert.Text(m.Text()),
+		Reasoning: inert.Text(m.Reasoning())}
 	if s.Person {
 		s.Text, s.Files = inert.Text(conversation.OwnText(m)), uploads(m.Kwargs["files"])
 	}

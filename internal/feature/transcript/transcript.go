@@ -1,9 +1,11 @@
-// Package transcript writes the conversation of a thread as a file for people: Markdown, one page of HTML, or JSON. It gets the
-// messages one after the other, the oldest first, and keeps none: what it holds is one message and the calls that it asked for.
+// Package transcript writes the conversation of a thread as a file for people: Markdown, one page of HTML, or JSON. It
+// gets the messages one after the other, the oldest first, and keeps none: what it holds is one message and the calls
+// that it asked for.
 //
 //	history -> Write -> markdown.go, page.go, json.go -> GET /threads/ID/export, pudu threads export
 //
-// Nothing in a message acts in the file. The page has no scripts, loads nothing, and shows HTML that a message has as text.
+// Nothing in a message acts in the file. The page has no scripts, loads nothing, and shows HTML that a message has as
+// text.
 package transcript
 
 import (
@@ -72,8 +74,8 @@ type writer interface {
 	end() error
 }
 
-// Write writes the transcript of the messages. Before the first message is there nothing is written; what was written before
-// an error is no whole transcript.
+// Write writes the transcript of the messages. Before the first message is there nothing is written; what was written
+// before an error is no whole transcript.
 func Write(w io.Writer, f Format, about About, messages iter.Seq2[Message, error]) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	to := newWriter(out, f)

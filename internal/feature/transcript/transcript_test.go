@@ -19,7 +19,8 @@ import (
 
 var (
 	at    = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
-	about = transcript.About{ID: "t-1", Title: "Deer <b> & 鹿", Created: at, Changed: at.Add(time.Hour), Written: at.Add(2 * time.Hour)}
+	about = transcript.About{ID: "t-1", Title: "Deer <b> & 鹿", Created: at, Changed: at.Add(time.Hour),
+		Written: at.Add(2 * time.Hour)}
 )
 
 func stream(msgs ...message.Message) iter.Seq2[transcript.Message, error] {
@@ -50,9 +51,11 @@ func talk() []message.Message {
 		"files":                 json.RawMessage(`[{"filename":"a.csv","path":"/mnt/user-data/uploads/a.csv"},{"filename":"b` + "`" + `.txt"},7]`),
 	}
 	ask.Content = append(ask.Content, message.Part{Type: message.PartImage, URL: "data:image/png;base64,AAAA"})
-	first := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "First ``` I count."}, message.Text("I look.")}}
+	first := message.Message{Role: message.AI,
+		Content: []message.Part{{Type: message.PartReasoning, Text: "First ``` I count."}, message.Text("I look.")}}
 	first.ToolCalls = []message.ToolCall{
-		{ID: "1", Name: "bash", Args: json.RawMessage(`{"command":"wc -l"}`)}, {ID: "2", Name: "ls", Args: json.RawMessage(`{}`)},
+		{ID: "1", Name: "bash", Args: json.RawMessage(`{"command":"wc -l"}`)},
+		{ID: "2", Name: "ls", Args: json.RawMessage(`{}`)},
 		{ID: "3", Name: "present_files", Args: json.RawMessage(`{"filepaths":["/mnt/user-data/outputs/鹿.md"]}`)},
 	}
 	result := func(id, text string) message.Message {
@@ -63,7 +66,8 @@ func talk() []message.Message {
 	failed := result("1", "```\n</details>")
 	failed.Status = message.StatusError
 	return []message.Message{
-		ask, first, failed, result("3", strings.Repeat("鹿", 6000)), message.New(message.AI, "There are **three**:\n\n| deer | n |\n|---|---|\n| pudu | 3 |"),
+		ask, first, failed, result("3", strings.Repeat("鹿", 6000)),
+		message.New(message.AI, "There are **three**:\n\n| deer | n |\n|---|---|\n| pudu | 3 |"),
 	}
 }
 
@@ -87,15 +91,16 @@ func TestMarkdown(t *testing.T) {
 // TestMarkdownIsContained: a message that opens a block does not take in what comes behind it.
 func TestMarkdownIsContained(t *testing.T) {
 	for _, text := range []string{
-		"```\nopen", "~~~~ x\n```", "<!-- open", "<pre>\nopen", "<script>", "<![CDATA[", "- a\n\n      ```\n      open", "> ```\n> open",
-		"````\n```", "a\n```go\nx\n```\n", "[x]: <y", "\n\n\n", strings.Repeat("[a](", 20_000),
+		"```\nopen", "~~~~ x\n```", "<!-- open", "<pre>\nopen", "<script>", "<![CDATA[", "- a\n\n      ```\n      open",
+		"> ```\n> open", "````\n```", "a\n```go\nx\n```\n", "[x]: <y", "\n\n\n", strings.Repeat("[a](", 20_000),
 	} {
 		got := written(t, transcript.Markdown, message.New(message.AI, text), message.New(message.Human, "behind"))
 		if n := headings(t, got); n != 3 { // the title, and one for each message
 			t.Errorf("%.40q: %d headings in\n%.500s", text, n, got)
 		}
 	}
-	if got := written(t, transcript.Markdown, message.New(message.AI, "a\n\n```go\nx\n```")); !strings.Contains(got, "\na\n\n```go\nx\n```\n") {
+	if got := written(t, transcript.Markdown, message.New(message.AI, "a\n\n```go\nx\n```")); !strings.Contains(got,
+		"\na\n\n```go\nx\n```\n") {
 		t.Errorf("a closed block was changed:\n%s", got)
 	}
 }
@@ -115,14 +120,16 @@ func TestHTML(t *testing.T) {
 		"Person 2026-03-14 15:09:26 UTC 数一数鹿。 And *not* Markdown. /mnt/user-data/uploads/a.csv b`.txt 1 picture",
 		"Agent 2026-03-14 15:09:27 UTC Reasoning First ``` I count. I look.", "Reasoning First ``` I count.",
 		"Call: bash (failed) {\"command\":\"wc -l\"} ``` </details>",
-		"Call: present_files {\"filepaths\":[\"/mnt/user-data/outputs/鹿.md\"]} " + strings.Repeat("鹿", 5461) + " [1617 more bytes are left out]",
+		"Call: present_files {\"filepaths\":[\"/mnt/user-data/outputs/鹿.md\"]} " + strings.Repeat("鹿", 5461) +
+			" [1617 more bytes are left out]",
 		"Call: ls (without a result) {}",
 		"Agent 2026-03-14 15:09:30 UTC There are three : deer n pudu 3",
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Error(diff)
 	}
-	if files := find(doc, "li"); len(files) != 3 || text(files[2]) != "/mnt/user-data/outputs/鹿.md" || len(find(doc, "td")) != 2 {
+	if files := find(doc, "li"); len(files) != 3 || text(files[2]) != "/mnt/user-data/outputs/鹿.md" ||
+		len(find(doc, "td")) != 2 {
 		t.Errorf("%d files, %d cells", len(files), len(find(doc, "td")))
 	}
 }
@@ -146,12 +153,14 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(written(t, transcript.JSON, msgs...)), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Format != "pudu.transcript" || got.Version != 1 || got.Thread.ID != "t-1" || got.Thread.Title != about.Title || !got.Thread.Created.Equal(at) {
+	if got.Format != "pudu.transcript" || got.Version != 1 || got.Thread.ID != "t-1" ||
+		got.Thread.Title != about.Title || !got.Thread.Created.Equal(at) {
 		t.Errorf("%+v", got)
 	}
 	for i, m := range got.Messages {
 		want, err := json.Marshal(msgs[i])
-		if err != nil || string(want) != string(m.Message) || m.Run != "r" || !m.At.Equal(at.Add(time.Duration(i)*time.Second)) {
+		if err != nil || string(want) != string(m.Message) || m.Run != "r" ||
+			!m.At.Equal(at.Add(time.Duration(i)*time.Second)) {
 			t.Errorf("message %d is of %s, %v: %s, not %s", i, m.Run, m.At, m.Message, want)
 		}
 	}
@@ -170,7 +179,8 @@ func TestWithoutMessages(t *testing.T) {
 	untitled := about
 	untitled.Title = " \n"
 	var out bytes.Buffer
-	if err := transcript.Write(&out, transcript.Markdown, untitled, stream()); err != nil || !strings.HasPrefix(out.String(), "# Thread t-1\n") {
+	if err := transcript.Write(&out, transcript.Markdown, untitled, stream()); err != nil ||
+		!strings.HasPrefix(out.String(), "# Thread t-1\n") {
 		t.Errorf("%v %s", err, &out)
 	}
 }
@@ -184,7 +194,8 @@ func TestErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err = transcript.Write(&out, f, about, func(yield func(transcript.Message, error) bool) { yield(transcript.Message{}, broken) })
+		err = transcript.Write(&out, f, about,
+			func(yield func(transcript.Message, error) bool) { yield(transcript.Message{}, broken) })
 		if !errors.Is(err, broken) || out.Len() > 0 {
 			t.Errorf("%s: %v, %s", f, err, &out)
 		}

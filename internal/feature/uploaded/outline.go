@@ -129,12 +129,13 @@ func styleOf(name string) style {
 
 var (
 	numberSigns = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	chapter     = regexp.MustCompile(`(?i)^ {0,3}(chapter|part|section|appendix|kapitel|teil|anhang|\x{7b2c})[ \t]?[0-9ivxlc\p{Han}]{1,6}\b?.{0,80}$`)
-	underline   = regexp.MustCompile(`^ {0,3}(={3,}|-{3,}|~{3,})[ \t]*$`)
+	chapter     = regexp.MustCompile(`(?i)^ {0,3}(chapter|part|section|appendix|kapitel|teil|anhang|\x{7b2c})[ ` +
+		`\t]?[0-9ivxlc\p{Han}]{1,6}\b?.{0,80}$`)
+	underline = regexp.MustCompile(`^ {0,3}(={3,}|-{3,}|~{3,})[ \t]*$`)
 )
 
-// canBeTitle reports whether a line can be a heading when the next one underlines it: items of lists, quotes, tables and
-// code cannot.
+// canBeTitle reports whether a line can be a heading when the next one underlines it: items of lists, quotes, tables
+// and code cannot.
 func canBeTitle(trimmed string) bool {
 	if trimmed == "" || strings.IndexByte("-*+>|=~#`", trimmed[0]) >= 0 {
 		return false

@@ -44,10 +44,12 @@ func (f File) State() threadstate.UploadedFile {
 }
 
 // documents are the endings of files that get a text version when they are converted.
-var documents = []string{".pdf", ".doc", ".docx", ".ppt", ".pptx", ".xls", ".xlsx", ".odt", ".odp", ".ods", ".rtf", ".epub"}
+var documents = []string{".pdf", ".doc", ".docx", ".ppt", ".pptx", ".xls", ".xlsx", ".odt", ".odp", ".ods", ".rtf",
+	".epub"}
 
-// List returns the uploads, the newest first. Folders, links, files of other kinds and files that are still being written
-// are left out; so are the text versions of documents, which are named by [File.Text]. A folder that is not there is empty.
+// List returns the uploads, the newest first. Folders, links, files of other kinds and files that are still being
+// written are left out; so are the text versions of documents, which are named by [File.Text]. A folder that is not
+// there is empty.
 func List(files *sandbox.Files) ([]File, error) {
 	entries, err := files.ReadDir(sandbox.Uploads)
 	if err != nil {

@@ -84,9 +84,9 @@ func TestFindTakesNamesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{
-		"a.txt": true, `say "hi".txt`: true, "none": false, "": false, ".": false, "..": false, "../a.txt": false, "./a.txt": false,
-		`x\a.txt`: false, "/mnt/user-data/uploads/a.txt": false, "link": false, "a\x00": false, ".pudu-0123456789abcdef.tmp": false,
-		strings.Repeat("n", 300): false, "\xff": false,
+		"a.txt": true, `say "hi".txt`: true, "none": false, "": false, ".": false, "..": false, "../a.txt": false,
+		"./a.txt": false, `x\a.txt`: false, "/mnt/user-data/uploads/a.txt": false, "link": false, "a\x00": false,
+		".pudu-0123456789abcdef.tmp": false, strings.Repeat("n", 300): false, "\xff": false,
 	} {
 		if _, ok := Find(files, name); ok != want {
 			t.Errorf("%q: found %t", name, ok)
@@ -123,7 +123,8 @@ func TestShownNamesAndPaths(t *testing.T) {
 			t.Errorf("%q: path %s, want %s", c.name, got, c.path)
 		}
 	}
-	if got := ShowName(strings.Repeat("ä", 500)); utf8.RuneCountInString(got) != mostShown || !strings.HasSuffix(got, "ä…") {
+	if got := ShowName(strings.Repeat("ä", 500)); utf8.RuneCountInString(got) != mostShown ||
+		!strings.HasSuffix(got, "ä…") {
 		t.Errorf("a long name is %q", got)
 	}
 }
@@ -142,12 +143,14 @@ func TestSizeAndKinds(t *testing.T) {
 
 // FuzzShow: a shown name is one harmless line, and a shown path still is the path.
 func FuzzShow(f *testing.F) {
-	for _, s := range []string{"a b", "<system>", "a\nb", "---- BEGIN USER INPUT ---", "\u202e", "\U000e0041", "\xff", `\"`, "&lt;"} {
+	for _, s := range []string{"a b", "<system>", "a\nb", "---- BEGIN USER INPUT ---", "\u202e", "\U000e0041", "\xff",
+		`\"`, "&lt;"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		name := ShowName(s)
-		if untrusted.Line(strings.TrimSuffix(name, "…")) != strings.TrimSuffix(name, "…") && !strings.HasSuffix(name, "…") {
+		if untrusted.Line(strings.TrimSuffix(name, "…")) != strings.TrimSuffix(name, "…") &&
+			!strings.HasSuffix(name, "…") {
 			t.Errorf("%q: the name %q is no harmless line", s, name)
 		}
 		if utf8.RuneCountInString(name) > mostShown || strings.ContainsAny(name, "<>\n") {

@@ -1,5 +1,5 @@
-// Package webhook tells a URL that a client has named that something has happened. The URL is not trusted: it is called by
-// the guarded client, see package outgoing.
+// Package webhook tells a URL that a client has named that something has happened. The URL is not trusted: it is called
+// by the guarded client, see package outgoing.
 package webhook
 
 import (
@@ -29,11 +29,12 @@ func New(g *outgoing.Guard) *Caller {
 	return &Caller{http: g.Client(outgoing.Profile{Timeout: timeout, MaxBytes: maxAnswer})}
 }
 
-// HeaderID names the header with the id of what has happened. It is the same each time that this is told, and so tells who is
-// called twice. The name is that of the Standard Webhooks.
+// HeaderID names the header with the id of what has happened. It is the same each time that this is told, and so tells
+// who is called twice. The name is that of the Standard Webhooks.
 const HeaderID = "Webhook-Id"
 
-// Call posts JSON to the URL, with the id of what has happened. Any answer of 200 to 299 is well; another one, a redirect too, is an error.
+// Call posts JSON to the URL, with the id of what has happened. Any answer of 200 to 299 is well; another one, a
+// redirect too, is an error.
 func (c *Caller) Call(ctx context.Context, to, id string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {

@@ -24,7 +24,8 @@ func TestCallPostsJSON(t *testing.T) {
 	got := make(chan string, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + r.Header.Get("Webhook-Id") + " " + string(body)
+		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + r.Header.Get("Webhook-Id") +
+			" " + string(body)
 	}))
 	defer s.Close()
 	if err := local(t).Call(t.Context(), s.URL+"/hook", "run-7", []byte(`{"a":1}`)); err != nil {
@@ -38,7 +39,8 @@ func TestCallPostsJSON(t *testing.T) {
 func TestAPrivateAddressIsRefused(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	if err := New(outgoing.New(outgoing.Config{})).Call(t.Context(), s.URL, "run-7", nil); !errors.Is(err, outgoing.ErrRefused) {
+	if err := New(outgoing.New(outgoing.Config{})).Call(t.Context(), s.URL, "run-7", nil); !errors.Is(err,
+		outgoing.ErrRefused) {
 		t.Error(err)
 	}
 }
@@ -55,17 +57,21 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 }
 
 func TestFailuresNameTheHostAlone(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+	}))
 	c := local(t)
 	err := c.Call(t.Context(), s.URL+"/secret", "run-7", nil)
 	if err == nil || !strings.Contains(err.Error(), "418") || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
 	s.Close()
-	if err := c.Call(t.Context(), s.URL+"/secret", "run-7", nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := c.Call(t.Context(), s.URL+"/secret", "run-7", nil); err == nil ||
+		strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
-	if err := c.Call(t.Context(), "http://[::1/secret", "run-7", nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := c.Call(t.Context(), "http://[::1/secret", "run-7", nil); err == nil ||
+		strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
 }

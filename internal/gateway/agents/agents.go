@@ -34,8 +34,8 @@ type settingsJSON struct {
 
 func agentOf(a agents.Agent) agentJSON {
 	out := agentJSON{
-		Name: a.Name, Description: a.Description, Model: shape.OrNil(a.Model), ToolGroups: a.ToolGroups, Skills: a.Skills,
-		Thinking: a.Thinking, Effort: shape.OrNil(a.Effort), Memory: a.Memory, Soul: a.Soul,
+		Name: a.Name, Description: a.Description, Model: shape.OrNil(a.Model), ToolGroups: a.ToolGroups,
+		Skills: a.Skills, Thinking: a.Thinking, Effort: shape.OrNil(a.Effort), Memory: a.Memory, Soul: a.Soul,
 	}
 	if a.EmptyModel {
 		out.Model = new(string)
@@ -93,7 +93,8 @@ func (g *Group) check(ctx context.Context, in *checkIn) (checkJSON, error) {
 func named(name string) error {
 	if _, err := agents.CheckName(name); err != nil {
 		return route.Failf(http.StatusUnprocessableEntity,
-			"Invalid agent name '%s'. Must match ^[A-Za-z0-9-]+$ (letters, digits, and hyphens only).", route.Clip(name))
+			"Invalid agent name '%s'. Must match ^[A-Za-z0-9-]+$ (letters, digits, and hyphens only).",
+			route.Clip(name))
 	}
 	return nil
 }
@@ -120,7 +121,8 @@ func (g *Group) change(ctx context.Context, name string, f *fields) (access.User
 	}
 	if m := f.Model.value; err == nil && m != "" {
 		if found, ok := shape.Find(g.Models, m); !ok || found.Hidden {
-			err = route.Failf(http.StatusUnprocessableEntity, "Unknown model '%s'. Use a model name defined under `models:` in config.yaml.",
+			err = route.Failf(http.StatusUnprocessableEntity,
+				"Unknown model '%s'. Use a model name defined under `models:` in config.yaml.",
 				route.Clip(m))
 		}
 	}
@@ -194,11 +196,13 @@ func said(err error, name, doing, do string) error {
 	case errors.Is(err, agents.ErrTooMany):
 		return route.Failf(http.StatusUnprocessableEntity, "%v", err)
 	case errors.Is(err, agents.ErrShared):
-		return route.Failf(http.StatusConflict, "Agent '%s' only exists in the legacy shared layout and is not scoped to a user. "+
-			"Move its folder to users/USER/agents in the data folder before %s.", name, doing)
+		return route.Failf(http.StatusConflict,
+			"Agent '%s' only exists in the legacy shared layout and is not scoped to a user. "+
+				"Move its folder to users/USER/agents in the data folder before %s.", name, doing)
 	case errors.Is(err, agents.ErrNoAgent):
 		return route.Failf(http.StatusConflict,
-			"Directory for '%s' contains memory data but is not a custom agent because config.yaml is missing; it was preserved.", name)
+			"Directory for '%s' contains memory data but is not a custom agent because config.yaml is missing; it "+
+				"was preserved.", name)
 	}
 	return route.Failf(http.StatusInternalServerError, "Failed to %s agent: %v", do, err)
 }

@@ -26,9 +26,9 @@ type fields struct {
 func (f *fields) change() agents.Change {
 	set := map[string]any{}
 	for key, m := range map[string]member{
-		"description": f.Description.member, "model": f.Model.member, "tool_groups": f.ToolGroups.member, "skills": f.Skills.member,
-		"model_settings": f.Settings.member, "thinking_enabled": f.Thinking.member, "reasoning_effort": f.Effort.member,
-		"memory_enabled": f.Memory.member,
+		"description": f.Description.member, "model": f.Model.member, "tool_groups": f.ToolGroups.member,
+		"skills": f.Skills.member, "model_settings": f.Settings.member, "thinking_enabled": f.Thinking.member,
+		"reasoning_effort": f.Effort.member, "memory_enabled": f.Memory.member,
 	} {
 		if m.there {
 			set[key] = m.any
@@ -161,9 +161,11 @@ func number(in *route.Input, set map[string]any, name string, least, most int) {
 	case least > 0 && v != math.Trunc(v):
 		bad("int_from_float", "Input should be a valid integer, got a number with a fractional part")
 	case v < float64(least):
-		bad("greater_than_equal", fmt.Sprint("Input should be greater than or equal to ", least)).Ctx = map[string]any{"ge": least}
+		bad("greater_than_equal", fmt.Sprint("Input should be greater than or equal to ",
+			least)).Ctx = map[string]any{"ge": least}
 	case v > float64(most):
-		bad("less_than_equal", fmt.Sprint("Input should be less than or equal to ", most)).Ctx = map[string]any{"le": most}
+		bad("less_than_equal", fmt.Sprint("Input should be less than or equal to ",
+			most)).Ctx = map[string]any{"le": most}
 	case least > 0:
 		set[name] = int(v)
 	default:

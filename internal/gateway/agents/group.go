@@ -1,5 +1,5 @@
-// Package agents is the group of routes of a user's own agents, and of what he tells all of them about himself. Paths, members
-// and sentences of errors are DeerFlow's.
+// Package agents is the group of routes of a user's own agents, and of what he tells all of them about himself. Paths,
+// members and sentences of errors are DeerFlow's.
 //
 //	gateway -> agents -> the folder of the caller's agents -> agentJSON
 package agents
@@ -46,7 +46,8 @@ func (g *Group) Routes() []route.Route {
 		route.Put("/agents/{agent}", "Change an agent", g.update).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
 		route.Delete("/agents/{agent}", "Delete an agent", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "agent"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "agent"),
 		route.Get("/user-profile", "What you tell all agents about yourself", g.profile).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.None),
 		route.Put("/user-profile", "Tell all agents about yourself, and how to answer", g.setProfile).
@@ -57,8 +58,9 @@ func (g *Group) Routes() []route.Route {
 // on is the caller, unless the routes are switched off.
 func (g *Group) on(ctx context.Context) (access.User, error) {
 	if g.Off {
-		return access.User{}, route.Failf(http.StatusForbidden, "Custom-agent management API is disabled. Set agents_api.enabled=true to expose "+
-			"agent and user-profile routes over HTTP.")
+		return access.User{}, route.Failf(http.StatusForbidden,
+			"Custom-agent management API is disabled. Set agents_api.enabled=true to expose "+
+				"agent and user-profile routes over HTTP.")
 	}
 	return route.Caller(ctx).User, nil
 }

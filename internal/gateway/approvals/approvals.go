@@ -32,8 +32,9 @@ type grantJSON struct {
 
 func grantOf(g approval.Grant) grantJSON {
 	out := grantJSON{
-		ID: g.ID, Tool: g.Tool, Pattern: g.Pattern.Text, Exact: g.Pattern.Exact, Scope: string(g.Scope()), GivenVia: g.Via,
-		CreatedAt: shape.Stamp(g.GivenAt), UsedAt: stamp(g.UsedAt), Uses: g.Uses, RevokedAt: stamp(g.RevokedAt),
+		ID: g.ID, Tool: g.Tool, Pattern: g.Pattern.Text, Exact: g.Pattern.Exact, Scope: string(g.Scope()),
+		GivenVia: g.Via, CreatedAt: shape.Stamp(g.GivenAt), UsedAt: stamp(g.UsedAt), Uses: g.Uses,
+		RevokedAt: stamp(g.RevokedAt),
 	}
 	if g.ThreadID != "" {
 		out.ThreadID = &g.ThreadID

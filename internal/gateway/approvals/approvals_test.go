@@ -54,13 +54,15 @@ func newKit(t *testing.T) *gateways.Kit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash := tool.MustNew(tool.Spec{Name: "bash", Description: "Runs."}, func(_ context.Context, _ *tool.Call, in struct {
-		Command string `json:"command"`
-	}) (*tool.Result, error) {
-		return tool.Text("ran " + in.Command), nil
-	})
+	bash := tool.MustNew(tool.Spec{Name: "bash", Description: "Runs."},
+		func(_ context.Context, _ *tool.Call, in struct {
+			Command string `json:"command"`
+		}) (*tool.Result, error) {
+			return tool.Text("ran " + in.Command), nil
+		})
 	grants := &late{}
-	grants.k = gateways.NewOf(t, agent.Config{Model: runner{}, Tools: []tool.Tool{bash}}, nil, guardrail.New(guardrail.Config{Provider: provider, Grants: grants}))
+	grants.k = gateways.NewOf(t, agent.Config{Model: runner{}, Tools: []tool.Tool{bash}}, nil,
+		guardrail.New(guardrail.Config{Provider: provider, Grants: grants}))
 	return grants.k
 }
 
@@ -86,12 +88,16 @@ func TestAnAnswerWithAScope(t *testing.T) {
 	k.Vars["thread"] = "t"
 	k.Play([]gateways.Scenario{
 		{Name: "asks", Method: "POST", Path: wait, Body: says("git status"), Status: 200, Want: waiting},
-		{Name: "no scope", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"forever"}`), Status: 422,
-			Want: `{"detail":"this answers no question: the scope of the approval cannot be used: \"forever\" is no scope: once, thread or always"}`},
-		{Name: "no pattern of it", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"always","pattern":"git log*"}`), Status: 422},
+		{Name: "no scope", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"forever"}`),
+			Status: 422,
+			Want:   `{"detail":"this answers no question: the scope of the approval cannot be used: \"forever\" is no scope: once, thread or always"}`},
+		{Name: "no pattern of it", Method: "POST", Path: wait,
+			Body: resume(`{"type":"approve","scope":"always","pattern":"git log*"}`), Status: 422},
 		{Name: "nothing is granted", Method: "GET", Path: "/api/approvals?revoked=true", Status: 200, Want: `[]`},
-		{Name: "always", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"always","pattern":"git status*"}`), Status: 200, Want: ran},
-		{Name: "listed", Method: "GET", Path: "/api/approvals", Status: 200, Keep: map[string]string{"0.approval_id": "id"},
+		{Name: "always", Method: "POST", Path: wait,
+			Body: resume(`{"type":"approve","scope":"always","pattern":"git status*"}`), Status: 200, Want: ran},
+		{Name: "listed", Method: "GET", Path: "/api/approvals", Status: 200,
+			Keep: map[string]string{"0.approval_id": "id"},
 			Want: `[{"tool":"bash","pattern":"git status*","exact":false,"scope":"always","thread_id":null,"given_via":"loopback","used_at":null,
 				"uses":0,"revoked_at":null,"created_at":"*"}]`},
 	})
@@ -100,16 +106,21 @@ func TestAnAnswerWithAScope(t *testing.T) {
 		{Name: "not asked", Method: "POST", Path: wait, Body: says("git status -s"), Status: 200, Want: ran},
 		{Name: "used", Method: "GET", Path: "/api/approvals", Status: 200, Want: `[{"uses":1,"used_at":"*"}]`},
 		{Name: "revoked", Method: "DELETE", Path: "/api/approvals/{id}", Status: 204},
-		{Name: "revoked again", Method: "DELETE", Path: "/api/approvals/{id}", Status: 404, Want: `{"detail":"Approval {id} not found"}`},
+		{Name: "revoked again", Method: "DELETE", Path: "/api/approvals/{id}", Status: 404,
+			Want: `{"detail":"Approval {id} not found"}`},
 		{Name: "none left", Method: "GET", Path: "/api/approvals", Status: 200, Want: `[]`},
-		{Name: "but remembered", Method: "GET", Path: "/api/approvals?revoked=true", Status: 200, Want: `[{"revoked_at":"*"}]`},
+		{Name: "but remembered", Method: "GET", Path: "/api/approvals?revoked=true", Status: 200,
+			Want: `[{"revoked_at":"*"}]`},
 		{Name: "asked again", Method: "POST", Path: wait, Body: says("git status"), Status: 200, Want: waiting},
-		{Name: "in the thread", Method: "POST", Path: wait, Body: `{"command":{"resume":[{"type":"approve","scope":"thread"}]}}`, Status: 200, Want: ran},
+		{Name: "in the thread", Method: "POST", Path: wait,
+			Body: `{"command":{"resume":[{"type":"approve","scope":"thread"}]}}`, Status: 200, Want: ran},
 		{Name: "not asked", Method: "POST", Path: wait, Body: says("git status"), Status: 200, Want: ran},
-		{Name: "listed", Method: "GET", Path: "/api/approvals", Status: 200, Want: `[{"exact":true,"scope":"thread","thread_id":"u","uses":1}]`},
+		{Name: "listed", Method: "GET", Path: "/api/approvals", Status: 200,
+			Want: `[{"exact":true,"scope":"thread","thread_id":"u","uses":1}]`},
 	})
 	k.Vars["thread"] = "v"
-	k.Play([]gateways.Scenario{{Name: "in another", Method: "POST", Path: wait, Body: says("git status"), Status: 200, Want: waiting}})
+	k.Play([]gateways.Scenario{{Name: "in another", Method: "POST", Path: wait, Body: says("git status"), Status: 200,
+		Want: waiting}})
 	k.Play([]gateways.Scenario{
 		{Name: "the thread goes", Method: "DELETE", Path: "/api/threads/u", Status: 200},
 		{Name: "with its grant", Method: "GET", Path: "/api/approvals", Status: 200, Want: `[]`},
@@ -121,23 +132,39 @@ func TestApprovalsBeforehand(t *testing.T) {
 	k := newKit(t)
 	k.Vars["thread"] = "t"
 	k.Play([]gateways.Scenario{
-		{Name: "given", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"git status*"}`, Status: 200,
-			Want: `{"tool":"bash","pattern":"git status*","exact":false,"scope":"always","thread_id":null}`, Keep: map[string]string{"approval_id": "id"}},
-		{Name: "given again", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"git status*","scope":"always"}`, Status: 200, Want: `{"approval_id":"{id}"}`},
+		{Name: "given", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"git status*"}`,
+			Status: 200,
+			Want:   `{"tool":"bash","pattern":"git status*","exact":false,"scope":"always","thread_id":null}`,
+			Keep:   map[string]string{"approval_id": "id"}},
+		{Name: "given again", Method: "POST", Path: "/approvals",
+			Body: `{"tool":"bash","pattern":"git status*","scope":"always"}`, Status: 200,
+			Want: `{"approval_id":"{id}"}`},
 		{Name: "not asked", Method: "POST", Path: wait, Body: says("git status"), Status: 200, Want: ran},
-		{Name: "a star that is one", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls *","exact":true}`, Status: 200, Want: `{"exact":true}`},
-		{Name: "of a thread", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","scope":"thread","thread_id":"t"}`, Status: 200, Want: `{"scope":"thread","thread_id":"t"}`},
-		{Name: "of none", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","scope":"thread","thread_id":"x"}`, Status: 404, Want: `{"detail":"Thread x not found"}`},
-		{Name: "pages", Method: "GET", Path: "/approvals?limit=1&offset=1", Status: 200, Want: `[{"pattern":"ls *"}]`, Headers: map[string]string{"X-Pagination-Next": "2"}},
-		{Name: "no scope", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","scope":"once"}`, Status: 422},
-		{Name: "no thread", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","scope":"thread"}`, Status: 422},
-		{Name: "thread and always", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","thread_id":"t"}`, Status: 422},
+		{Name: "a star that is one", Method: "POST", Path: "/approvals",
+			Body: `{"tool":"bash","pattern":"ls *","exact":true}`, Status: 200, Want: `{"exact":true}`},
+		{Name: "of a thread", Method: "POST", Path: "/approvals",
+			Body: `{"tool":"bash","pattern":"ls","scope":"thread","thread_id":"t"}`, Status: 200,
+			Want: `{"scope":"thread","thread_id":"t"}`},
+		{Name: "of none", Method: "POST", Path: "/approvals",
+			Body: `{"tool":"bash","pattern":"ls","scope":"thread","thread_id":"x"}`, Status: 404,
+			Want: `{"detail":"Thread x not found"}`},
+		{Name: "pages", Method: "GET", Path: "/approvals?limit=1&offset=1", Status: 200, Want: `[{"pattern":"ls *"}]`,
+			Headers: map[string]string{"X-Pagination-Next": "2"}},
+		{Name: "no scope", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","scope":"once"}`,
+			Status: 422},
+		{Name: "no thread", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"ls","scope":"thread"}`,
+			Status: 422},
+		{Name: "thread and always", Method: "POST", Path: "/approvals",
+			Body: `{"tool":"bash","pattern":"ls","thread_id":"t"}`, Status: 422},
 		{Name: "too wide", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"*"}`, Status: 422},
 		{Name: "no tool", Method: "POST", Path: "/approvals", Body: `{"tool":"a b","pattern":"x"}`, Status: 422},
 		{Name: "NUL", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"x\u0000"}`, Status: 422},
-		{Name: "arguments", Method: "POST", Path: "/approvals", Body: `{"tool":"write_file","pattern":"{\"path\": \"/mnt/user-data/outputs/*\", \"content\": \"*\"}"}`, Status: 200,
-			Want: `{"pattern":"{\"path\":\"/mnt/user-data/outputs/*\",\"content\":\"*\"}","exact":false}`},
-		{Name: "no arguments", Method: "POST", Path: "/approvals", Body: `{"tool":"write_file","pattern":"/mnt/*"}`, Status: 422},
+		{Name: "arguments", Method: "POST", Path: "/approvals",
+			Body:   `{"tool":"write_file","pattern":"{\"path\": \"/mnt/user-data/outputs/*\", \"content\": \"*\"}"}`,
+			Status: 200,
+			Want:   `{"pattern":"{\"path\":\"/mnt/user-data/outputs/*\",\"content\":\"*\"}","exact":false}`},
+		{Name: "no arguments", Method: "POST", Path: "/approvals", Body: `{"tool":"write_file","pattern":"/mnt/*"}`,
+			Status: 422},
 		{Name: "nobody's", Method: "DELETE", Path: "/approvals/nobodys", Status: 404},
 	})
 }
@@ -146,7 +173,8 @@ func TestApprovalsBeforehand(t *testing.T) {
 func TestWhoMayApprove(t *testing.T) {
 	k := newKit(t)
 	k.Vars["thread"] = "t"
-	k.Play([]gateways.Scenario{{Name: "asks", Method: "POST", Path: wait, Body: says("git status"), Status: 200, Want: waiting}})
+	k.Play([]gateways.Scenario{{Name: "asks", Method: "POST", Path: wait, Body: says("git status"), Status: 200,
+		Want: waiting}})
 	k.Change(func(c *gateway.Config) { c.Role = access.Viewer })
 	k.Play([]gateways.Scenario{
 		{Name: "looks", Method: "GET", Path: "/approvals", Status: 200, Want: `[]`},
@@ -164,7 +192,8 @@ func TestWhoMayApprove(t *testing.T) {
 	k.Change(func(c *gateway.Config) { c.Scopes = scopes })
 	k.Play([]gateways.Scenario{
 		{Name: "always", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"always"}`), Status: 403},
-		{Name: "once", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"once"}`), Status: 200, Want: ran},
+		{Name: "once", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"once"}`), Status: 200,
+			Want: ran},
 		{Name: "nothing", Method: "GET", Path: "/approvals?revoked=true", Status: 200, Want: `[]`},
 	})
 }
@@ -175,8 +204,10 @@ func TestAuditOfGrants(t *testing.T) {
 	k.Vars["thread"] = "t"
 	k.Play([]gateways.Scenario{
 		{Name: "asks", Method: "POST", Path: wait, Body: says("ls"), Status: 200},
-		{Name: "thread", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"thread"}`), Status: 200, Want: ran},
-		{Name: "given", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"pwd"}`, Status: 200, Keep: map[string]string{"approval_id": "id"}},
+		{Name: "thread", Method: "POST", Path: wait, Body: resume(`{"type":"approve","scope":"thread"}`), Status: 200,
+			Want: ran},
+		{Name: "given", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"pwd"}`, Status: 200,
+			Keep: map[string]string{"approval_id": "id"}},
 		{Name: "again", Method: "POST", Path: "/approvals", Body: `{"tool":"bash","pattern":"pwd"}`, Status: 200},
 		{Name: "revoked", Method: "DELETE", Path: "/approvals/{id}", Status: 204},
 	})
@@ -189,7 +220,8 @@ func TestAuditOfGrants(t *testing.T) {
 		got = append(got, fmt.Sprint(e.Verb, " ", e.Kind, " ", e.Object))
 	}
 	id := k.Vars["id"]
-	if want := "delete approval " + id + "|grant approval " + id + "|grant call t/call-1"; strings.Join(got, "|") != want {
+	if want := "delete approval " + id + "|grant approval " + id +
+		"|grant call t/call-1"; strings.Join(got, "|") != want {
 		t.Errorf("%q, want %s", got, want)
 	}
 	if w := k.Do("GET", "/audit", ""); w.Code != http.StatusOK {

@@ -1,5 +1,5 @@
-// Package approvals has the routes of what a user has approved for calls to come: the grants, one by one, and how to give one
-// before anybody asks and to take it back.
+// Package approvals has the routes of what a user has approved for calls to come: the grants, one by one, and how to
+// give one before anybody asks and to take it back.
 package approvals
 
 import (

@@ -65,7 +65,8 @@ func (g *Group) ofAgent(a agents.Agent) assistants.Assistant {
 	}
 }
 
-// Find finds an assistant of the caller's by its id, an own agent by its name, or the lead agent by the graph's name or by none. The error is a 404.
+// Find finds an assistant of the caller's by its id, an own agent by its name, or the lead agent by the graph's name or
+// by none. The error is a 404.
 func (g *Group) Find(ctx context.Context, idOrName string) (assistants.Assistant, error) {
 	id := strings.ToLower(idOrName)
 	if idOrName == "" || idOrName == shape.GraphID || id == shape.SystemAssistant {
@@ -174,7 +175,8 @@ func (in *setIn) onto(a *assistants.Assistant) {
 	for name, texts := range map[string]struct {
 		to   *string
 		text string
-	}{"graph_id": {&a.GraphID, in.GraphID}, "name": {&a.Name, in.Name}, "description": {&a.Description, in.Description}} {
+	}{"graph_id": {&a.GraphID, in.GraphID}, "name": {&a.Name, in.Name},
+		"description": {&a.Description, in.Description}} {
 		if in.Body.Raw(name) != nil {
 			*texts.to = texts.text
 		}
@@ -210,12 +212,15 @@ func holds(secrets json.RawMessage) bool {
 	return secrets != nil && (json.Unmarshal(secrets, &list) != nil || len(list) > 0)
 }
 
-// checkOptions refuses an assistant with secrets, and one whose runs would name a model that is not there: they would get another one.
+// checkOptions refuses an assistant with secrets, and one whose runs would name a model that is not there: they would
+// get another one.
 func (g *Group) checkOptions(in *route.Input) {
 	config := in.Object("config")
-	for _, options := range []*route.Input{in.Object("context"), config.Object("context"), config.Object("configurable")} {
+	for _, options := range []*route.Input{in.Object("context"), config.Object("context"),
+		config.Object("configurable")} {
 		if holds(options.Raw("secrets")) { // an assistant is kept as it is
-			in.Add("value_error", "Value error, secrets are for one run: send them with its request", nil, options.Loc("secrets")...)
+			in.Add("value_error", "Value error, secrets are for one run: send them with its request", nil,
+				options.Loc("secrets")...)
 		}
 		for _, key := range []string{"model_name", "model"} {
 			name, _ := rawjson.String(options.Raw(key))
@@ -226,7 +231,8 @@ func (g *Group) checkOptions(in *route.Input) {
 			for i, m := range g.Models {
 				names[i] = m.Name
 			}
-			in.Add("value_error", fmt.Sprintf("Value error, Model '%s' is not configured; choose among %s", route.Clip(name), strings.Join(names, ", ")),
+			in.Add("value_error", fmt.Sprintf("Value error, Model '%s' is not configured; choose among %s",
+				route.Clip(name), strings.Join(names, ", ")),
 				route.Quoted(options.Raw(key)), options.Loc(key)...)
 		}
 	}
@@ -248,7 +254,8 @@ func (g *Group) create(ctx context.Context, in *createIn) (assistantJSON, error)
 	}
 	body := in.Body
 	if !uuid.MatchString(a.ID) {
-		body.Add("uuid_parsing", "Input should be a valid UUID", route.Quoted(body.Raw("assistant_id")), body.Loc("assistant_id")...)
+		body.Add("uuid_parsing", "Input should be a valid UUID", route.Quoted(body.Raw("assistant_id")),
+			body.Loc("assistant_id")...)
 	}
 	body.Demand("graph_id")
 	in.onto(&a)
@@ -272,7 +279,8 @@ func (g *Group) create(ctx context.Context, in *createIn) (assistantJSON, error)
 func (g *Group) own(ctx context.Context, id string) (assistants.Assistant, error) {
 	a, err := g.Find(ctx, id)
 	if err == nil && a.ID == shape.SystemAssistant {
-		err = route.Failf(http.StatusForbidden, "The assistant %s belongs to the server; make one of your own to change it",
+		err = route.Failf(http.StatusForbidden,
+			"The assistant %s belongs to the server; make one of your own to change it",
 			shape.GraphID)
 	}
 	return a, err
@@ -307,7 +315,8 @@ type removeIn struct {
 // remove removes an assistant with all its versions. Runs and threads that it was used for stay.
 func (g *Group) remove(ctx context.Context, in *removeIn) ([]string, error) {
 	if in.Threads {
-		return nil, route.Failf(http.StatusUnprocessableEntity, "delete_threads is not supported; delete the threads one by one")
+		return nil, route.Failf(http.StatusUnprocessableEntity,
+			"delete_threads is not supported; delete the threads one by one")
 	}
 	a, err := g.own(ctx, in.ID)
 	if err == nil {
@@ -357,7 +366,8 @@ func (g *Group) latest(ctx context.Context, in *latestIn) (out assistantJSON, er
 	if err == nil && a.Version != in.Version {
 		a, err = g.mine(ctx).SetLatest(ctx, a.ID, in.Version)
 		if errors.Is(err, store.ErrNotFound) {
-			err = route.Failf(http.StatusNotFound, "Version %d of assistant %s not found", in.Version, route.Clip(in.ID))
+			err = route.Failf(http.StatusNotFound, "Version %d of assistant %s not found", in.Version,
+				route.Clip(in.ID))
 		}
 	}
 	return assistantOf(a), err

@@ -208,8 +208,9 @@ func TestAssistantsOfClients(t *testing.T) {
 			Status: 422, Want: `{"detail":[{"type":"dict_type","loc":["body","config"]}]}`,
 		},
 		{
-			Name: "patch with secrets", Method: "PATCH", Path: "/assistants/" + one, Body: `{"context":{"secrets":{"A":"hush"}}}`,
-			Status: 422, Want: `{"detail":[{"type":"value_error","loc":["body","context","secrets"],"input":null}]}`,
+			Name: "patch with secrets", Method: "PATCH", Path: "/assistants/" + one,
+			Body: `{"context":{"secrets":{"A":"hush"}}}`, Status: 422,
+			Want: `{"detail":[{"type":"value_error","loc":["body","context","secrets"],"input":null}]}`,
 		},
 		{
 			Name: "patch with another graph", Method: "PATCH", Path: "/assistants/" + one, Body: `{"graph_id":"x"}`,

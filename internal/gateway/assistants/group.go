@@ -1,5 +1,5 @@
-// Package assistants is the group of routes of assistants: the settings of an agent under an id, in versions; and the agent as
-// a graph, with the schemas of its state and settings.
+// Package assistants is the group of routes of assistants: the settings of an agent under an id, in versions; and the
+// agent as a graph, with the schemas of its state and settings.
 //
 //	gateway -> assistants -> the caller's assistants -> assistantJSON
 package assistants
@@ -57,7 +57,8 @@ func (g *Group) Routes() []route.Route {
 		route.Patch(one, "Make a new version of an assistant", g.patch).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
 		route.Delete(one, "Remove an assistant", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "assistant"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "assistant"),
 		route.Post(one+"/versions", "List the versions of an assistant", g.versions).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.Maybe),
 		route.Post(one+"/latest", "Put a version of an assistant in force", g.latest).

@@ -67,7 +67,8 @@ type schemasJSON struct {
 func (g *Group) schemas(ctx context.Context, in *named) (schemasJSON, error) {
 	_, err := g.Find(ctx, in.ID)
 	channels := channelSchemas()
-	out := schemasJSON{GraphID: shape.GraphID, Input: objectOf(channels), Output: objectOf(channels), State: objectOf(channels)}
+	out := schemasJSON{GraphID: shape.GraphID, Input: objectOf(channels), Output: objectOf(channels),
+		State: objectOf(channels)}
 	out.Config, out.Context = shape.Options(g.Models), shape.Options(g.Models)
 	return out, err
 }
@@ -84,9 +85,10 @@ func channelSchemas() map[string]*jsonschema.Schema {
 		Extra: map[string]any{"langgraph_type": "messages"},
 	}}
 	for _, add := range []func(collected){
-		of(threadstate.Sandbox), of(threadstate.ThreadData), of(threadstate.Title), of(threadstate.Artifacts), of(threadstate.Todos),
-		of(threadstate.Goal), of(threadstate.UploadedFiles), of(threadstate.ViewedImages), of(threadstate.Promoted),
-		of(threadstate.Delegations), of(threadstate.SkillContext), of(threadstate.SummaryText), of(threadstate.BackgroundTasks),
+		of(threadstate.Sandbox), of(threadstate.ThreadData), of(threadstate.Title), of(threadstate.Artifacts),
+		of(threadstate.Todos), of(threadstate.Goal), of(threadstate.UploadedFiles), of(threadstate.ViewedImages),
+		of(threadstate.Promoted), of(threadstate.Delegations), of(threadstate.SkillContext),
+		of(threadstate.SummaryText), of(threadstate.BackgroundTasks),
 	} {
 		add(c)
 	}

@@ -1,5 +1,5 @@
-// Package calls is the group of routes of what happened in a run: its steps, what each call of a model was sent, what it cost,
-// and the run as a test.
+// Package calls is the group of routes of what happened in a run: its steps, what each call of a model was sent, what
+// it cost, and the run as a test.
 //
 //	gateway -> calls -> the caller's calls.Mine -> a timeline, a call
 package calls
@@ -33,13 +33,17 @@ const read = "runs:read"
 func (g *Group) Routes() []route.Route {
 	const run = "/threads/{thread_id}/runs/{run_id}"
 	return route.Under("calls",
-		route.Get(run+"/timeline", "List the steps of a run: calls of models and tools, retries, compactions, questions, and what they took", g.timeline).
+		route.Get(run+"/timeline",
+			"List the steps of a run: calls of models and tools, retries, compactions, questions, and what they took",
+			g.timeline).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
 		route.Get(run+"/calls/{call_number}", "Look at what a call of a model was sent, and at what came back", g.call).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
-		route.Raw(http.MethodGet, run+"/test", "Download a run that is over as a test: pudu replay FILE runs it again", g.test).
+		route.Raw(http.MethodGet, run+"/test", "Download a run that is over as a test: pudu replay FILE runs it again",
+			g.test).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Costly).Body(route.None),
-		route.Get("/threads/{thread_id}/costs", "Sum up what the runs of a thread took, the newest first, and how full the model's window is", g.costs).
+		route.Get("/threads/{thread_id}/costs",
+			"Sum up what the runs of a thread took, the newest first, and how full the model's window is", g.costs).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 	)
 }
@@ -52,7 +56,8 @@ func (s *stepID) ReadFrom(in *route.Input, name string) {
 	const most = 64
 	*s = stepID(in.Text(name, most))
 	if _, err := event.ParseID(string(*s)); *s != "" && err != nil {
-		in.Add("value_error", "Value should be the id of a step, as `next` of a page has it", route.Quoted(in.Raw(name)), in.Loc(name)...)
+		in.Add("value_error", "Value should be the id of a step, as `next` of a page has it",
+			route.Quoted(in.Raw(name)), in.Loc(name)...)
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package filehistory is the group of routes of what was changed in a thread's files: by which run, how, and back again.
+// Package filehistory is the group of routes of what was changed in a thread's files: by which run, how, and back
+// again.
 //
 //	gateway -> filehistory -> the history of the caller's thread -> a list of changes, an undo, versions
 package filehistory
@@ -35,17 +36,21 @@ const (
 	write    = "files:write"
 )
 
-// Routes are those of changes and versions. A change is named by its run, or by the undo; that one of the id is known is not needed.
+// Routes are those of changes and versions. A change is named by its run, or by the undo; that one of the id is known
+// is not needed.
 func (g *Group) Routes() []route.Route {
-	const changes, versions = "/threads/{thread_id}/runs/{change_id}/workspace-changes", "/threads/{thread_id}/file-versions"
+	const changes, versions = "/threads/{thread_id}/runs/{change_id}/workspace-changes",
+		"/threads/{thread_id}/file-versions"
 	return route.Under("file history",
 		route.Get(changes, "List what a run has changed in the workspace and the outputs", g.changes).
 			Access(access.Viewer, readRuns).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Post(changes+"/undo", "Take back what a run has changed in the thread's files", g.undo).
-			Access(access.Regular, write).Of(route.Thread).Rate(route.Costly).Body(route.Maybe).Audits(audit.Change, "files"),
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Costly).Body(route.Maybe).
+			Audits(audit.Change, "files"),
 		route.Get(versions, "List the versions of a file", g.versions).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
-		route.Get("/threads/{thread_id}/state/{checkpoint_id}/files", "List the files as they were at a checkpoint, each with its version", g.then).
+		route.Get("/threads/{thread_id}/state/{checkpoint_id}/files",
+			"List the files as they were at a checkpoint, each with its version", g.then).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Get(versions+"/{version}/diff", "Compare a version of a file with an earlier one", g.diff).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
@@ -97,7 +102,9 @@ func (g *Group) undo(ctx context.Context, in *undoIn) (out filehistory.Undone, e
 
 // idle refuses while a run of the thread is at work: it would find its files changed.
 func (g *Group) idle(ctx context.Context, thread string) error {
-	list, err := g.Mine(ctx).ListRuns(ctx, store.RunFilter{ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning}, Limit: 1})
+	list, err := g.Mine(ctx).
+		ListRuns(ctx, store.RunFilter{ThreadID: thread, Statuses: []string{event.StatusPending, event.StatusRunning},
+			Limit: 1})
 	if err == nil && len(list) > 0 {
 		err = route.Failf(http.StatusConflict, "Thread has a run in flight. Undo after the run finishes.")
 	}
@@ -207,7 +214,8 @@ func (g *Group) then(ctx context.Context, in *thenIn) (out filesThenJSON, err er
 		return out, err
 	}
 	list, more, err := past.Then(ctx, cp.CreatedAt)
-	out = filesThenJSON{Checkpoint: cp.ID, At: shape.Stamp(cp.CreatedAt), Files: make([]thenJSON, len(list)), More: more}
+	out = filesThenJSON{Checkpoint: cp.ID, At: shape.Stamp(cp.CreatedAt), Files: make([]thenJSON, len(list)),
+		More: more}
 	for i, v := range list {
 		out.Files[i] = thenJSON{v.Entry.Virtual(), versionOf(v)}
 	}

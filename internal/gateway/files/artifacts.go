@@ -27,9 +27,9 @@ import (
 // maxEdit bounds a file that is edited, in bytes.
 const maxEdit = 2 << 20
 
-// artifactPath is the path inside the sandbox that the rest of a URL names, with "..", "." and doubled slashes resolved by
-// the names alone. One that leads out of the thread's folders, or out of the files of the folder that it is in, is refused; links
-// are for [sandbox.Files] to look at.
+// artifactPath is the path inside the sandbox that the rest of a URL names, with "..", "." and doubled slashes resolved
+// by the names alone. One that leads out of the thread's folders, or out of the files of the folder that it is in, is
+// refused; links are for [sandbox.Files] to look at.
 func artifactPath(rest string) (string, error) {
 	rest = "/" + strings.TrimLeft(rest, "/")
 	root := sandbox.UserData
@@ -65,10 +65,12 @@ func openArtifact(files *sandbox.Files, p string) (*sandbox.File, error) {
 	return files.Open(p)
 }
 
-// artifactError is the answer to a file that cannot be opened, read or written; shown is its path as the client knows it.
+// artifactError is the answer to a file that cannot be opened, read or written; shown is its path as the client knows
+// it.
 func artifactError(err error, shown string) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP), errors.Is(err, sandbox.ErrInvalidPath):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP),
+		errors.Is(err, sandbox.ErrInvalidPath):
 		return route.Failf(http.StatusNotFound, "Artifact not found: %s", shown)
 	case errors.Is(err, sandbox.ErrNotRegular):
 		return route.Failf(http.StatusBadRequest, "Path is not a file: %s", shown)
@@ -246,8 +248,8 @@ var errEditSize = route.Failf(http.StatusRequestEntityTooLarge, "Artifact is too
 // edit is a new text for a file whose content was seen to have a SHA-256.
 type edit struct{ path, text, seen string }
 
-// edit makes an edit. Only one is made at a time, so that of two with the same origin one is refused. A run of the thread
-// is not to lose what it writes, nor find its files changed.
+// edit makes an edit. Only one is made at a time, so that of two with the same origin one is refused. A run of the
+// thread is not to lose what it writes, nor find its files changed.
 func (g *Group) edit(ctx context.Context, threadID string, files *sandbox.Files, e edit) error {
 	g.edits.Lock()
 	defer g.edits.Unlock()

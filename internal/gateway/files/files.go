@@ -10,8 +10,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// open opens the files of a thread of the caller's; the caller closes them. A thread that is not there yet has files too:
-// clients upload before they send the first message.
+// open opens the files of a thread of the caller's; the caller closes them. A thread that is not there yet has files
+// too: clients upload before they send the first message.
 func (g *Group) open(ctx context.Context, threadID string) (*sandbox.Files, error) {
 	return g.Files(ctx, route.Caller(ctx).User, threadID)
 }

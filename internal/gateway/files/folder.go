@@ -31,7 +31,8 @@ func (g *Group) folderRoutes() []route.Route {
 		route.Raw(http.MethodGet, all+"/{path...}", "Download a file of a folder, or a part of it", g.folderGet).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Costly).Body(route.None),
 		route.Delete(all+"/{path...}", "Remove a file of a folder, or an empty folder in it", g.folderRemove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "folder file"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "folder file"),
 	)
 }
 
@@ -90,8 +91,8 @@ type folderUploadJSON struct {
 	Skipped []string         `json:"skipped_files"`
 }
 
-// folderUpload stores the files of a form in a folder, as those of a thread are: all or none, under names of their own unless they
-// are to replace. What there would be too much of is refused.
+// folderUpload stores the files of a form in a folder, as those of a thread are: all or none, under names of their own
+// unless they are to replace. What there would be too much of is refused.
 func (g *Group) folderUpload(w http.ResponseWriter, r *http.Request, in *folderUploadIn) error {
 	at, err := folderPath(in.Path)
 	if err != nil {
@@ -154,7 +155,8 @@ func (g *Group) folderZip(w http.ResponseWriter, r *http.Request, in *folderZipI
 	if len(in.Paths) == 1 {
 		name = in.Paths[0][strings.LastIndexByte(in.Paths[0], '/')+1:]
 	}
-	return g.sendZip(w, r, zipped{files, sandbox.Folder, in.Paths, threadfiles.FileName(name, "folder") + ".zip", "folder " + in.Folder})
+	return g.sendZip(w, r, zipped{files, sandbox.Folder, in.Paths, threadfiles.FileName(name, "folder") + ".zip",
+		"folder " + in.Folder})
 }
 
 type folderGetIn struct {

@@ -1,5 +1,5 @@
-// Package files is the group of routes of a thread's files, what people upload and what the agent has made, and of the files of
-// a folder of threads.
+// Package files is the group of routes of a thread's files, what people upload and what the agent has made, and of the
+// files of a folder of threads.
 //
 //	gateway -> files -> sandbox.Files of the caller's thread -> a list, a file, or a part of one
 package files
@@ -23,8 +23,8 @@ type Group struct {
 
 	// Files opens the files of a user's thread; the caller closes them.
 	Files func(ctx context.Context, user access.User, threadID string) (*sandbox.Files, error)
-	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes them. The
-	// error is [store.ErrNotFound] if he has no such folder.
+	// FolderFiles opens the files of a user's folder of threads, which may have FolderQuota bytes; the caller closes
+	// them. The error is [store.ErrNotFound] if he has no such folder.
 	FolderFiles func(ctx context.Context, user access.User, folder string) (*sandbox.Files, error)
 	FolderQuota int64
 	// Links are those to previews.
@@ -53,18 +53,22 @@ func (g *Group) Routes() []route.Route {
 		route.Get(uploads+"/list", "List the uploads of a thread", g.list).
 			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Cheap).Body(route.None),
 		route.Delete(uploads+"/{filename}", "Remove an upload", g.remove).
-			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None).Audits(audit.Delete, "file"),
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "file"),
 		route.Raw(http.MethodGet, artifacts, "Download a file of a thread, or a part of it", g.get).
 			Access(access.Viewer, read).Of(route.ThreadOrNew).Rate(route.Costly).Body(route.None),
 		route.Get("/threads/{thread_id}/files", "List the files of a thread, or of one of its folders", g.tree).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Raw(http.MethodGet, "/threads/{thread_id}/files.zip", "Download files of a thread as a ZIP", g.zip).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
-		route.Raw(http.MethodGet, "/threads/{thread_id}/preview", "A URL that shows a file of a thread as a page", g.link).
+		route.Raw(http.MethodGet, "/threads/{thread_id}/preview", "A URL that shows a file of a thread as a page",
+			g.link).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Cheap).Body(route.None),
-		route.Raw(http.MethodGet, "/preview/{link}/{path...}", "A file of a thread, by a link that has the permission", g.page).
+		route.Raw(http.MethodGet, "/preview/{link}/{path...}", "A file of a thread, by a link that has the permission",
+			g.page).
 			Access(route.Anyone, "").Of(route.Nobody).Rate(route.Costly).Body(route.None).FromAnywhere(),
-		route.Raw(http.MethodGet, "/threads/{thread_id}/file-versions/{version}/content", "Download a version of a file, or a part of it", g.getVersion).
+		route.Raw(http.MethodGet, "/threads/{thread_id}/file-versions/{version}/content",
+			"Download a version of a file, or a part of it", g.getVersion).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Put(artifacts, "Change the text of a file in the outputs", g.save).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),

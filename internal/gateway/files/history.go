@@ -13,7 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// note has the history of the thread's files tell what a person has done. What keeps it from that is logged: the work is done.
+// note has the history of the thread's files tell what a person has done. What keeps it from that is logged: the work
+// is done.
 func (g *Group) note(ctx context.Context, threadID, by string, paths ...string) {
 	past, err := g.History(ctx, route.Caller(ctx).User, threadID)
 	if err == nil {

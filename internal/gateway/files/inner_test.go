@@ -15,7 +15,8 @@ import (
 )
 
 func FuzzArtifactPath(f *testing.F) {
-	for _, s := range []string{"mnt/user-data/outputs/a", "/mnt/user-data/../x", "mnt/user-data/a/./b//c/..", "mnt/user-data\x00", "..", "mnt/user-datax", "mnt/folder/a", "mnt/folder/../user-data/a"} {
+	for _, s := range []string{"mnt/user-data/outputs/a", "/mnt/user-data/../x", "mnt/user-data/a/./b//c/..",
+		"mnt/user-data\x00", "..", "mnt/user-datax", "mnt/folder/a", "mnt/folder/../user-data/a"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, rest string) {
@@ -23,7 +24,8 @@ func FuzzArtifactPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p != path.Clean(p) || !within(sandbox.UserData, p) && !within(sandbox.Folder, p) || strings.Contains(p+"/", "/../") || strings.ContainsRune(p, 0) {
+		if p != path.Clean(p) || !within(sandbox.UserData, p) && !within(sandbox.Folder, p) ||
+			strings.Contains(p+"/", "/../") || strings.ContainsRune(p, 0) {
 			t.Errorf("%q became %q", rest, p)
 		}
 		if again, err := artifactPath(p); err != nil || again != p {
@@ -42,12 +44,14 @@ func TestContentThatCannotBeRead(t *testing.T) {
 	g := &Group{Env: &route.Env{}}
 	w := httptest.NewRecorder()
 	if err := g.serve(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody),
-		content{name: "noext", data: torn{strings.NewReader("x")}}, false); !errors.Is(err, io.ErrClosedPipe) || w.Body.Len() > 0 {
+		content{name: "noext", data: torn{strings.NewReader("x")}}, false); !errors.Is(err, io.ErrClosedPipe) ||
+		w.Body.Len() > 0 {
 		t.Errorf("%v, %s", err, w.Body)
 	}
 }
 func FuzzUploadName(f *testing.F) {
-	for _, s := range []string{"a.txt", "../x", `C:\x`, "..", ".hidden", "ü.ext", "a\nb", strings.Repeat("x", 254) + ".y"} {
+	for _, s := range []string{"a.txt", "../x", `C:\x`, "..", ".hidden", "ü.ext", "a\nb", strings.Repeat("x", 254) +
+		".y"} {
 		f.Add(s, 3)
 	}
 	files, err := sandbox.NewFiles([]sandbox.Mount{{Host: f.TempDir(), Path: sandbox.Uploads}}, sandbox.FilesOptions{})
@@ -74,7 +78,8 @@ func FuzzUploadName(f *testing.F) {
 
 // TestWhatIsText has no NUL, and is UTF-8 but for a character that is cut.
 func TestWhatIsText(t *testing.T) {
-	for text, want := range map[string]bool{"a\x00b": false, "a\x01b": true, "ü": true, "\xff": false, "": true, "abc\xc3": false} {
+	for text, want := range map[string]bool{"a\x00b": false, "a\x01b": true, "ü": true, "\xff": false, "": true,
+		"abc\xc3": false} {
 		if isText([]byte(text), false) != want {
 			t.Errorf("%q", text)
 		}

@@ -68,20 +68,23 @@ func unzip(t *testing.T, w *httptest.ResponseRecorder) (names []string) {
 func TestAZipOfSomeFiles(t *testing.T) {
 	k := desk(t, nil)
 	some := k.Do("GET", "/threads/t/files.zip?path=outputs/site&path=uploads/u.pdf", "")
-	if got := unzip(t, some); !slices.Equal(got, []string{"outputs/site/", "outputs/site/app.js", "outputs/site/index.html", "uploads/u.pdf"}) {
+	if got := unzip(t, some); !slices.Equal(got,
+		[]string{"outputs/site/", "outputs/site/app.js", "outputs/site/index.html", "uploads/u.pdf"}) {
 		t.Errorf("%q", got)
 	}
 	if h := some.Header(); h.Get("Content-Type") != "application/zip" || h.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%v", h)
 	}
-	if w := k.Do("HEAD", "/threads/t/files.zip", ""); w.Code != 200 || w.Body.Len() > 0 || w.Header().Get("Content-Type") != "application/zip" {
+	if w := k.Do("HEAD", "/threads/t/files.zip", ""); w.Code != 200 || w.Body.Len() > 0 ||
+		w.Header().Get("Content-Type") != "application/zip" {
 		t.Errorf("its head: %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
 	}
 	if got := unzip(t, k.Do("GET", "/threads/t/files.zip", "")); len(got) != 13 {
 		t.Errorf("all: %q", got)
 	}
 	for query, want := range map[string]string{
-		"?path=outputs/site": "site.zip", "?path=outputs/na%C3%AFve%3F%20%231.html": "na%C3%AFve_%20%231.html.zip", "": "hello.zip",
+		"?path=outputs/site": "site.zip", "?path=outputs/na%C3%AFve%3F%20%231.html": "na%C3%AFve_%20%231.html.zip",
+		"": "hello.zip",
 	} {
 		got := k.Do("GET", "/threads/t/files.zip"+query, "").Header().Get("Content-Disposition")
 		if got != "attachment; filename*=UTF-8''"+want {
@@ -109,7 +112,8 @@ func preview(k *gateways.FileKit, path string) string {
 	return got.URL
 }
 
-// TestAPreview: a page is shown with the files beside it, to who has the link and nothing else, and may reach nothing more.
+// TestAPreview: a page is shown with the files beside it, to who has the link and nothing else, and may reach nothing
+// more.
 func TestAPreview(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	k := desk(t, func(c *gateway.Config) {
@@ -126,8 +130,9 @@ func TestAPreview(t *testing.T) {
 		return k.Send(r)
 	}
 	for path, want := range map[string]string{
-		at: "<script", link + "/mnt/user-data/outputs/site/app.js": "let a", link + "/mnt/user-data/outputs/p.png": "\x89PNG",
-		link + "/mnt/user-data/outputs/site/": "<script", link + "/mnt/user-data/uploads/u.pdf": "%PDF",
+		at: "<script", link + "/mnt/user-data/outputs/site/app.js": "let a", link +
+			"/mnt/user-data/outputs/p.png": "\x89PNG", link + "/mnt/user-data/outputs/site/": "<script", link +
+			"/mnt/user-data/uploads/u.pdf": "%PDF",
 		"/api" + at: "<script",
 	} {
 		w := load(path, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors")
@@ -137,7 +142,8 @@ func TestAPreview(t *testing.T) {
 		}
 		policy := h.Get("Content-Security-Policy")
 		below, _, _ := strings.Cut(path, "/mnt")
-		if !strings.HasPrefix(policy, "sandbox allow-scripts allow-forms; default-src 'none'; ") || strings.Contains(policy, "same-origin") ||
+		if !strings.HasPrefix(policy, "sandbox allow-scripts allow-forms; default-src 'none'; ") ||
+			strings.Contains(policy, "same-origin") ||
 			!strings.Contains(policy, "img-src localhost:2026"+below+"/ data: blob:;") {
 			t.Errorf("%s: %s", path, policy)
 		}
@@ -152,15 +158,16 @@ func TestAPreview(t *testing.T) {
 		status  int
 	}{
 		"a font of a page of nobody": {link + "/mnt/user-data/outputs/p.png", []string{"Origin", "null"}, 200},
-		"a part":                     {link + "/mnt/user-data/outputs/site/app.js", []string{"Range", "bytes=0-2"}, 206},
-		"a folder":                   {link + "/mnt/user-data/outputs/site", nil, 302},
-		"a folder without a page":    {link + "/mnt/user-data/outputs/plain/", nil, 404},
-		"what is not there":          {link + "/mnt/user-data/outputs/none", nil, 404},
-		"out of the folders":         {link + "/mnt/user-data/../../secret.txt", nil, 403},
-		"another folder":             {link + "/etc/passwd", nil, 400},
-		"a link that is none":        {"/preview/x/mnt/user-data/outputs/p.png", nil, 404},
-		"a changed one":              {link + "A/mnt/user-data/outputs/p.png", nil, 404},
-		"another route":              {"/threads/t/files", []string{"Origin", "null"}, 403},
+		"a part": {link + "/mnt/user-data/outputs/site/app.js", []string{"Range", "bytes=0-2"},
+			206},
+		"a folder":                {link + "/mnt/user-data/outputs/site", nil, 302},
+		"a folder without a page": {link + "/mnt/user-data/outputs/plain/", nil, 404},
+		"what is not there":       {link + "/mnt/user-data/outputs/none", nil, 404},
+		"out of the folders":      {link + "/mnt/user-data/../../secret.txt", nil, 403},
+		"another folder":          {link + "/etc/passwd", nil, 400},
+		"a link that is none":     {"/preview/x/mnt/user-data/outputs/p.png", nil, 404},
+		"a changed one":           {link + "A/mnt/user-data/outputs/p.png", nil, 404},
+		"another route":           {"/threads/t/files", []string{"Origin", "null"}, 403},
 	} {
 		if w := load(c.path, c.headers...); w.Code != c.status || strings.Contains(w.Body.String(), "SECRET") {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
@@ -185,18 +192,22 @@ func TestAPreview(t *testing.T) {
 // TestLinksToPreviews are made for files that are there, by who may look at them.
 func TestLinksToPreviews(t *testing.T) {
 	k := desk(t, nil)
-	if at := preview(k, "outputs/site"); !strings.HasSuffix(at, "/mnt/user-data/outputs/site/index.html") || !strings.HasPrefix(at, "/preview/") {
+	if at := preview(k, "outputs/site"); !strings.HasSuffix(at, "/mnt/user-data/outputs/site/index.html") ||
+		!strings.HasPrefix(at, "/preview/") {
 		t.Errorf("a folder: %s", at)
 	}
-	if w := k.Do("GET", preview(k, "outputs/na%C3%AFve%3F%20%231.html"), ""); w.Code != 200 || w.Body.String() != "<p>" {
+	if w := k.Do("GET", preview(k, "outputs/na%C3%AFve%3F%20%231.html"), ""); w.Code != 200 ||
+		w.Body.String() != "<p>" {
 		t.Errorf("an odd name: %d %s", w.Code, w.Body)
 	}
-	if w := k.Do("GET", "/api/threads/t/preview?path=outputs/p.png", ""); !strings.Contains(w.Body.String(), `"/api/preview/`) {
+	if w := k.Do("GET", "/api/threads/t/preview?path=outputs/p.png", ""); !strings.Contains(w.Body.String(),
+		`"/api/preview/`) {
 		t.Errorf("below /api: %s", w.Body)
 	}
 	for path, status := range map[string]int{
-		"/threads/t/preview": 422, "/threads/t/preview?path=outputs/none.html": 404, "/threads/t/preview?path=../x": 403,
-		"/threads/theirs/preview?path=outputs/a.txt": 404, "/threads/t/preview?path=outputs/plain": 404,
+		"/threads/t/preview": 422, "/threads/t/preview?path=outputs/none.html": 404,
+		"/threads/t/preview?path=../x": 403, "/threads/theirs/preview?path=outputs/a.txt": 404,
+		"/threads/t/preview?path=outputs/plain": 404,
 	} {
 		if w := k.Do("GET", path, ""); w.Code != status {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
@@ -216,7 +227,8 @@ func TestHostsThatAreNone(t *testing.T) {
 	k := desk(t, func(c *gateway.Config) { c.Guard = gateway.Guard{Open: true} })
 	at := preview(k, "outputs/site/index.html")
 	for host, own := range map[string]string{
-		"pudu.example": "pudu.example/preview/", "[::1]:2026": "'self'", "a; script-src *": "'self'", "a,b": "'self'", "": "'self'",
+		"pudu.example": "pudu.example/preview/", "[::1]:2026": "'self'", "a; script-src *": "'self'", "a,b": "'self'",
+		"": "'self'",
 	} {
 		r := k.Request("GET", at, "")
 		r.Host = host

@@ -63,8 +63,8 @@ type pageIn struct {
 	Path string `path:"path"`
 }
 
-// page sends a file of a thread to who has a link to its files. It runs as a page of nobody: scripts run, and can load the
-// thread's files beside it, nothing else, and no cookie goes with what they load.
+// page sends a file of a thread to who has a link to its files. It runs as a page of nobody: scripts run, and can load
+// the thread's files beside it, nothing else, and no cookie goes with what they load.
 func (g *Group) page(w http.ResponseWriter, r *http.Request, in *pageIn) error {
 	user, thread, err := g.Links.Open(in.Link, g.Now())
 	switch {
@@ -102,27 +102,32 @@ func (g *Group) page(w http.ResponseWriter, r *http.Request, in *pageIn) error {
 	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", policyOf(r, in.Link))
-	h.Set("Access-Control-Allow-Origin", "*") // fonts and modules of a page of nobody need it; the link is the permission
-	h.Set("Referrer-Policy", "no-referrer")   // which would have the link
+	// fonts and modules of a page of nobody need it; the link is the permission
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Referrer-Policy", "no-referrer") // which would have the link
 	h.Set("X-DNS-Prefetch-Control", "off")
 	kind, err := mediaType(file.Name(), file)
 	if err != nil {
 		return err
 	}
-	return g.send(w, r, content{name: path.Base(file.Name()), size: info.Size(), data: file, modified: info.ModTime()}, kind, false)
+	return g.send(w, r, content{name: path.Base(file.Name()), size: info.Size(), data: file, modified: info.ModTime()},
+		kind, false)
 }
 
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 
-// policyOf is the policy of the pages below a link. Without allow-same-origin a page has no origin: no cookie, no storage. It
-// loads what is below its own link and nothing from elsewhere, so that what it shows tells nobody that it was looked at.
+// policyOf is the policy of the pages below a link. Without allow-same-origin a page has no origin: no cookie, no
+// storage. It loads what is below its own link and nothing from elsewhere, so that what it shows tells nobody that it
+// was looked at.
 func policyOf(r *http.Request, link string) string {
 	own := "'self'"
 	if at := strings.Index(r.RequestURI, "/preview/"); at >= 0 && plainHost.MatchString(r.Host) {
 		own = r.Host + r.RequestURI[:at] + "/preview/" + link + "/"
 	}
-	return strings.ReplaceAll("sandbox allow-scripts allow-forms; default-src 'none'; script-src OWN 'unsafe-inline' 'unsafe-eval' blob:; "+
+	return strings.ReplaceAll("sandbox allow-scripts allow-forms; default-src 'none'; script-src OWN 'unsafe-inline' "+
+		"'unsafe-eval' blob:; "+
 		"style-src OWN 'unsafe-inline'; img-src OWN data: blob:; font-src OWN data:; media-src OWN data: blob:; "+
-		"connect-src OWN data: blob:; worker-src OWN blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; webrtc 'block'",
+		"connect-src OWN data: blob:; worker-src OWN blob:; form-action 'none'; base-uri 'none'; frame-ancestors "+
+		"'self'; webrtc 'block'",
 		"OWN", own)
 }

@@ -56,7 +56,8 @@ func TestReplaceOfWhatIsNoFile(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{
-		"link": http.StatusConflict, "far": http.StatusConflict, "fifo": http.StatusConflict, "folder": http.StatusConflict, "locked": http.StatusForbidden,
+		"link": http.StatusConflict, "far": http.StatusConflict, "fifo": http.StatusConflict,
+		"folder": http.StatusConflict, "locked": http.StatusForbidden,
 	} {
 		contentType, body := gateways.Form(gateways.File(name, "new"))
 		for _, query := range []string{"?replace=true", ""} {
@@ -71,7 +72,8 @@ func TestReplaceOfWhatIsNoFile(t *testing.T) {
 			}
 		}
 	}
-	if k.Read("t", "workspace/target")+k.Read("t", "uploads/folder/inside")+k.Read("t", "uploads/locked") != "keptkeptkept" {
+	if k.Read("t", "workspace/target")+k.Read("t", "uploads/folder/inside")+
+		k.Read("t", "uploads/locked") != "keptkeptkept" {
 		t.Error("something was written that was in the way")
 	}
 }
@@ -79,8 +81,8 @@ func TestReplaceOfWhatIsNoFile(t *testing.T) {
 func TestInfo(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) {
 		c.About = gateway.About{
-			Version: "1", PID: 7, Model: "p/m", Why: "PUDU_MODEL", Sandbox: "bwrap", Notes: []string{"a note"}, NoModel: "add one",
-			Started: time.Unix(0, 0),
+			Version: "1", PID: 7, Model: "p/m", Why: "PUDU_MODEL", Sandbox: "bwrap", Notes: []string{"a note"},
+			NoModel: "add one", Started: time.Unix(0, 0),
 		}
 	})
 	k.Play([]gateways.Scenario{{

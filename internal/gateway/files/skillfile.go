@@ -47,16 +47,19 @@ func openMember(files *sandbox.Files, archive, member string) (content, error) {
 		return content{}, err
 	}
 	if info.Size() > maxSkill {
-		return content{}, route.Failf(http.StatusRequestEntityTooLarge, "Skill archive is larger than %d bytes", maxSkill)
+		return content{}, route.Failf(http.StatusRequestEntityTooLarge, "Skill archive is larger than %d bytes",
+			maxSkill)
 	}
 	raw, err := skills.ReadMember(h, info.Size(), member, maxMember)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{}, route.Failf(http.StatusNotFound, "File '%s' not found in skill archive", member)
 	case errors.Is(err, skills.ErrLarge):
-		return content{}, route.Failf(http.StatusRequestEntityTooLarge, "File '%s' is larger than %d bytes", member, maxMember)
+		return content{}, route.Failf(http.StatusRequestEntityTooLarge, "File '%s' is larger than %d bytes", member,
+			maxMember)
 	case err != nil:
-		return content{}, route.Failf(http.StatusUnprocessableEntity, "Skill archive cannot be read: %s", route.Clip(err.Error()))
+		return content{}, route.Failf(http.StatusUnprocessableEntity, "Skill archive cannot be read: %s",
+			route.Clip(err.Error()))
 	}
 	return content{name: path.Base(member), size: int64(len(raw)), data: bytes.NewReader(raw), cached: true}, nil
 }

@@ -16,7 +16,8 @@ import (
 
 // halfUpload is a request that promises more than it has.
 func halfUpload() string {
-	contentType, body := gateways.Form(gateways.File("first.txt", "whole"), gateways.File("second.txt", strings.Repeat("x", 10000)))
+	contentType, body := gateways.Form(gateways.File("first.txt", "whole"),
+		gateways.File("second.txt", strings.Repeat("x", 10000)))
 	return fmt.Sprintf("POST /threads/t/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
 		contentType, len(body), body[:len(body)-500])
 }
@@ -36,7 +37,8 @@ func TestUploadCutOff(t *testing.T) {
 			defer server.Close()
 			conn := gateways.Raw(t, server, halfUpload())
 			defer conn.Close()
-			gateways.Eventually(t, func() bool { return slices.Contains(k.Names("t"), "second.txt") || watch.Count() > 0 })
+			gateways.Eventually(t,
+				func() bool { return slices.Contains(k.Names("t"), "second.txt") || watch.Count() > 0 })
 			if c.status == "" {
 				conn.Close()
 			} else if got, _, _ := strings.Cut(gateways.ReadAll(t, conn), "\r\n"); got != c.status {
@@ -57,8 +59,9 @@ func TestUploadSlowButSteady(t *testing.T) {
 	server := httptest.NewServer(k)
 	defer server.Close()
 	contentType, body := gateways.Form(gateways.File("slow.txt", strings.Repeat("x", 64<<10)))
-	conn := gateways.Raw(t, server, fmt.Sprintf("POST /threads/t/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
-		contentType, len(body)))
+	conn := gateways.Raw(t, server,
+		fmt.Sprintf("POST /threads/t/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+			contentType, len(body)))
 	defer conn.Close()
 	for piece := range slices.Chunk([]byte(body), len(body)/8+1) {
 		time.Sleep(wait / 4)
@@ -74,7 +77,8 @@ func TestUploadSlowButSteady(t *testing.T) {
 	if _, err := io.WriteString(conn, "GET /ok HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if rest := gateways.ReadAll(t, conn); !strings.Contains(rest, "HTTP/1.1 200 OK\r\n") || k.Read("t", "uploads/slow.txt") == "" {
+	if rest := gateways.ReadAll(t, conn); !strings.Contains(rest, "HTTP/1.1 200 OK\r\n") ||
+		k.Read("t", "uploads/slow.txt") == "" {
 		t.Errorf("%.1000s", rest)
 	}
 }
@@ -95,26 +99,33 @@ func TestUploadRefusalIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := gateways.ReadAll(t, conn); !strings.HasPrefix(got, "HTTP/1.1 413 ") || !strings.Contains(got, "File too large: big.bin") {
+	if got := gateways.ReadAll(t, conn); !strings.HasPrefix(got, "HTTP/1.1 413 ") ||
+		!strings.Contains(got, "File too large: big.bin") {
 		t.Error(got)
 	}
 }
 
 // TestBodiesWithoutALength: a body that does not tell how long it is has the same bound, of JSON as of a file.
 func TestBodiesWithoutALength(t *testing.T) {
-	k := gateways.NewFiles(t, func(c *gateway.Config) { c.Limits.Body, c.Limits.Upload, c.Limits.Uploads = 1000, 1000, 2000 })
+	k := gateways.NewFiles(t,
+		func(c *gateway.Config) { c.Limits.Body, c.Limits.Upload, c.Limits.Uploads = 1000, 1000, 2000 })
 	contentType, upload := gateways.Form(gateways.File("big.bin", strings.Repeat("x", 64<<10)))
 	for name, c := range map[string]struct {
 		path, contentType, body string
 		status                  int
 	}{
-		"json files.Within": {"/threads", "application/json", `{"metadata":{"a":"` + strings.Repeat("x", 900) + `"}}`, http.StatusOK},
-		"json above":        {"/threads", "application/json", `{"metadata":{"a":"` + strings.Repeat("x", 1000) + `"}}`, http.StatusRequestEntityTooLarge},
-		"a list above":      {"/runs/batch", "application/json", "[" + strings.Repeat(" ", 1000) + "]", http.StatusRequestEntityTooLarge},
-		"blanks behind":     {"/threads", "application/json", `{}` + strings.Repeat(" ", 1000), http.StatusRequestEntityTooLarge},
-		"a file above":      {"/threads/t/uploads", contentType, upload, http.StatusRequestEntityTooLarge},
+		"json files.Within": {"/threads", "application/json", `{"metadata":{"a":"` + strings.Repeat("x", 900) + `"}}`,
+			http.StatusOK},
+		"json above": {"/threads", "application/json", `{"metadata":{"a":"` + strings.Repeat("x", 1000) + `"}}`,
+			http.StatusRequestEntityTooLarge},
+		"a list above": {"/runs/batch", "application/json", "[" + strings.Repeat(" ", 1000) + "]",
+			http.StatusRequestEntityTooLarge},
+		"blanks behind": {"/threads", "application/json", `{}` + strings.Repeat(" ", 1000),
+			http.StatusRequestEntityTooLarge},
+		"a file above": {"/threads/t/uploads", contentType, upload, http.StatusRequestEntityTooLarge},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, io.NopCloser(strings.NewReader(c.body)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path,
+			io.NopCloser(strings.NewReader(c.body)))
 		r.Host = "localhost"
 		r.ContentLength, r.TransferEncoding = -1, []string{"chunked"}
 		r.Header.Set("Content-Type", c.contentType)

@@ -39,7 +39,8 @@ type zipIn struct {
 	Paths  []string     `query:"path" max:"1000"`
 }
 
-// zip sends some files of a thread, or all, as they are read. Once it has begun, the cut connection says that it is not whole.
+// zip sends some files of a thread, or all, as they are read. Once it has begun, the cut connection says that it is not
+// whole.
 func (g *Group) zip(w http.ResponseWriter, r *http.Request, in *zipIn) error {
 	files, err := g.open(r.Context(), in.Thread.ID)
 	if err != nil {

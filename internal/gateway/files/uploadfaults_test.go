@@ -29,15 +29,18 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	usual := k.Files
 	readOnly := func(_ context.Context, _ access.User, id string) (*sandbox.Files, error) {
 		return sandbox.NewFiles([]sandbox.Mount{
-			{Host: k.Host(id, "uploads"), Path: sandbox.Uploads, ReadOnly: true}, {Host: k.Host(id, "outputs"), Path: sandbox.Outputs, ReadOnly: true},
+			{Host: k.Host(id, "uploads"), Path: sandbox.Uploads, ReadOnly: true},
+			{Host: k.Host(id, "outputs"), Path: sandbox.Outputs, ReadOnly: true},
 		}, sandbox.FilesOptions{})
 	}
 	k.Change(func(c *gateway.Config) { c.Files = readOnly })
-	k.Expect("to a folder that is read alone", k.Upload("t", gateways.File("b.txt", "x")), 403, `{"detail":"The file b.txt may not be written"}`)
+	k.Expect("to a folder that is read alone", k.Upload("t", gateways.File("b.txt", "x")), 403,
+		`{"detail":"The file b.txt may not be written"}`)
 	if w := k.Do("DELETE", "/threads/t/uploads/a.txt", ""); w.Code < 400 || k.Read("t", "uploads/a.txt") != "x" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := k.Do("PUT", artifacts+"outputs/a.txt", change("new", "hello")); w.Code < 400 || k.Read("t", "outputs/a.txt") != "hello" {
+	if w := k.Do("PUT", artifacts+"outputs/a.txt", change("new", "hello")); w.Code < 400 ||
+		k.Read("t", "outputs/a.txt") != "hello" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	closed := func(ctx context.Context, by access.User, id string) (*sandbox.Files, error) {
@@ -50,7 +53,8 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	none := func(context.Context, access.User, string) (*sandbox.Files, error) {
 		return nil, errors.New("no folder")
 	}
-	for name, open := range map[string]func(context.Context, access.User, string) (*sandbox.Files, error){"closed": closed, "none": none} {
+	for name, open := range map[string]func(context.Context, access.User, string) (*sandbox.Files,
+		error){"closed": closed, "none": none} {
 		k.Change(func(c *gateway.Config) { c.Files = open })
 		for _, path := range []string{"GET /threads/t/uploads/list", "DELETE /threads/t/uploads/a.txt", "GET " +
 			artifacts + "outputs/a.txt", "PUT " + artifacts + "outputs/a.txt"} {
@@ -78,7 +82,8 @@ func TestNamesThatAreTaken(t *testing.T) {
 	for i := range files.MaxAlike - 1 {
 		k.Put("t", "uploads/"+files.Numbered("a.txt", i), "")
 	}
-	k.Expect("the last one", k.Upload("t", gateways.File("a.txt", "x")), 200, `{"files":[{"filename":"a_999.txt","original_filename":"a.txt"}]}`)
+	k.Expect("the last one", k.Upload("t", gateways.File("a.txt", "x")), 200,
+		`{"files":[{"filename":"a_999.txt","original_filename":"a.txt"}]}`)
 	k.Expect("one too many", k.Upload("t", gateways.File("a.txt", "x")), 409,
 		`{"detail":"There are too many uploads with names like a.txt; give it another one"}`)
 	k.Expect("another name", k.Upload("t", gateways.File("b.txt", "x")), 200, `{}`)
@@ -86,7 +91,8 @@ func TestNamesThatAreTaken(t *testing.T) {
 
 // TestFormsAtTheirBounds: as many files and fields as may be, and no more.
 func TestFormsAtTheirBounds(t *testing.T) {
-	k := gateways.NewFiles(t, func(c *gateway.Config) { c.Limits = gateway.Limits{Files: 2, Upload: 100, Uploads: 200} })
+	k := gateways.NewFiles(t,
+		func(c *gateway.Config) { c.Limits = gateway.Limits{Files: 2, Upload: 100, Uploads: 200} })
 	fields := func(n int) (out []gateways.Field) {
 		for range n {
 			out = append(out, gateways.Field{Name: "note", Filename: "", Content: "x"})
@@ -96,8 +102,10 @@ func TestFormsAtTheirBounds(t *testing.T) {
 	k.Expect("two files", k.Upload("t", gateways.File("a", "x"), gateways.File("b", "x")), 200, `{"files":[{},{}]}`)
 	k.Expect("three files", k.Upload("t", gateways.File("c", "x"), gateways.File("d", "x"), gateways.File("e", "x")),
 		413, `{"detail":"Too many files: maximum is 2"}`)
-	k.Expect("all fields", k.Upload("t", append(fields(files.FormFields+1), gateways.File("f", "x"))...), 200, `{"files":[{}]}`)
-	k.Expect("one more", k.Upload("t", append(fields(files.FormFields+2), gateways.File("g", "x"))...), 413, `{"detail":"Too many fields in the form"}`)
+	k.Expect("all fields", k.Upload("t", append(fields(files.FormFields+1), gateways.File("f", "x"))...), 200,
+		`{"files":[{}]}`)
+	k.Expect("one more", k.Upload("t", append(fields(files.FormFields+2), gateways.File("g", "x"))...), 413,
+		`{"detail":"Too many fields in the form"}`)
 	contentType, body := gateways.Form(gateways.Field{Name: "note", Filename: "",
 		Content: jsontest.Long(files.FormOverhead + 200)}, gateways.File("h", "x"))
 	r := k.Request("POST", "/threads/t/uploads", body)
@@ -123,13 +131,15 @@ func TestFormsAtTheirBounds(t *testing.T) {
 // TestEdgesOfNames: a number goes before an extension that is one.
 func TestEdgesOfNames(t *testing.T) {
 	for in, want := range map[string]string{
-		"a." + jsontest.Long(126): "a_1." + jsontest.Long(126), "a." + jsontest.Long(127): "a." + jsontest.Long(127) + "_1", "ab.": "ab_1.",
+		"a." + jsontest.Long(126): "a_1." + jsontest.Long(126), "a." + jsontest.Long(127): "a." + jsontest.Long(127) +
+			"_1", "ab.": "ab_1.",
 	} {
 		if got := files.Numbered(in, 1); got != want {
 			t.Errorf("%q became %q", in, got)
 		}
 	}
-	for name, good := range map[string]bool{"\u2028": false, "\u2029a": false, "a\u2029": false, "\x01a": false, "a": true} {
+	for name, good := range map[string]bool{"\u2028": false, "\u2029a": false, "a\u2029": false, "\x01a": false,
+		"a": true} {
 		if _, ok := files.UploadName(name); ok != good {
 			t.Errorf("%q: %t", name, ok)
 		}
@@ -190,14 +200,16 @@ func TestSkillsAtTheirBounds(t *testing.T) {
 			t.Errorf("%s: %d %.300s", path, w.Code, w.Body)
 		}
 	}
-	for path, want := range map[string]string{"sum": "zip: checksum error", "method": "zip: unsupported compression algorithm"} {
+	for path, want := range map[string]string{"sum": "zip: checksum error",
+		"method": "zip: unsupported compression algorithm"} {
 		w := k.Do("GET", artifacts+"outputs/"+path+".skill/SKILL.md", "")
 		k.Expect(path, w, 422, `{"detail":"Skill archive cannot be read: `+want+`"}`)
 	}
 	if err := os.Symlink("../../elsewhere", k.Host("t", "outputs/up.skill")); err != nil {
 		t.Fatal(err)
 	}
-	k.Expect("outside", k.Do("GET", artifacts+"outputs/up.skill/a", ""), 403, `{"detail":"Access denied: path traversal detected"}`)
+	k.Expect("outside", k.Do("GET", artifacts+"outputs/up.skill/a", ""), 403,
+		`{"detail":"Access denied: path traversal detected"}`)
 }
 
 // TestFilesThatAreNoText are not edited, whatever text is meant for them.

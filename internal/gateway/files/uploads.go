@@ -92,7 +92,8 @@ func (g *Group) list(ctx context.Context, in *ofThread) (out listJSON, err error
 	defer files.Close()
 	entries, err := files.ReadDir(sandbox.Uploads)
 	if errors.Is(err, sandbox.ErrTooMany) {
-		return out, route.Failf(http.StatusRequestEntityTooLarge, "There are more than %d uploads", sandbox.MaxDirEntries)
+		return out, route.Failf(http.StatusRequestEntityTooLarge, "There are more than %d uploads",
+			sandbox.MaxDirEntries)
 	}
 	if err != nil {
 		return out, err
@@ -160,8 +161,8 @@ type uploadIn struct {
 
 // upload stores the files of a form: all of them, or none if one is too large or the client stops in the middle. No
 // file replaces another one: it gets a new name, which the answer tells; unless the query says replace=true: then each
-// takes the place of the file of its name, also if a later one of the form fails. Files whose names cannot be used are left
-// out, which the answer tells too.
+// takes the place of the file of its name, also if a later one of the form fails. Files whose names cannot be used are
+// left out, which the answer tells too.
 func (g *Group) upload(w http.ResponseWriter, r *http.Request, in *uploadIn) error {
 	files, err := g.open(r.Context(), in.ThreadID)
 	if err != nil {
@@ -344,7 +345,8 @@ func inTheWay(err error, name string) error {
 	switch {
 	case errors.Is(err, sandbox.ErrNotRegular), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
 		return route.Failf(http.StatusConflict, "What is called %s already is no file that could be replaced", name)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, sandbox.ErrLinked), errors.Is(err, sandbox.ErrReadOnly), errors.Is(err, sandbox.ErrOutside):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, sandbox.ErrLinked), errors.Is(err, sandbox.ErrReadOnly),
+		errors.Is(err, sandbox.ErrOutside):
 		return route.Failf(http.StatusForbidden, "The file %s may not be written", name)
 	}
 	return err
@@ -365,7 +367,8 @@ func (u *upload) take(name string) (string, error) {
 		u.made = append(u.made, try)
 		return try, h.Close()
 	}
-	return "", route.Failf(http.StatusConflict, "There are too many uploads with names like %s; give it another one", name)
+	return "", route.Failf(http.StatusConflict, "There are too many uploads with names like %s; give it another one",
+		name)
 }
 
 // paths are those of the stored files.
@@ -396,20 +399,22 @@ func (u *upload) answer(threadID string) uploadAnswer {
 		list[i] = uploadOf(threadID, f.name, f.size)
 		list[i].Original = f.original
 	}
-	out := uploadAnswer{len(u.skipped) == 0, list, fmt.Sprintf("Successfully uploaded %d file(s)", len(u.stored)), u.skipped}
+	out := uploadAnswer{len(u.skipped) == 0, list, fmt.Sprintf("Successfully uploaded %d file(s)", len(u.stored)),
+		u.skipped}
 	if !out.Success {
 		out.Message += fmt.Sprintf("; skipped %d unsafe file(s)", len(u.skipped))
 	}
 	return out
 }
 
-// uploadName is the name that a file gets which was sent under another one: the last part of it, be it a path of Unix or
-// of Windows. ok says whether it can be used: it is text without control characters, not too long, and no name that means
-// something else.
+// uploadName is the name that a file gets which was sent under another one: the last part of it, be it a path of Unix
+// or of Windows. ok says whether it can be used: it is text without control characters, not too long, and no name that
+// means something else.
 func uploadName(sent string) (name string, ok bool) {
 	name = sent[strings.LastIndexAny(sent, `/\`)+1:]
 	switch {
-	case name == ".", name == "..", strings.TrimSpace(name) == "", len(name) > maxName, !utf8.ValidString(name), sandbox.IsTemp(name):
+	case name == ".", name == "..", strings.TrimSpace(name) == "", len(name) > maxName, !utf8.ValidString(name),
+		sandbox.IsTemp(name):
 		return "", false
 	}
 	breaks := func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }

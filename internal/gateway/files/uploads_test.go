@@ -37,41 +37,50 @@ func TestUpload(t *testing.T) {
 			"artifact_url":"/api/threads/t1/artifacts/mnt/user-data/uploads/notes.txt","original_filename":null,` + none + `}]}`},
 		{"a name that exists gets another one", []gateways.Field{gateways.File("notes.txt", "new")}, 200,
 			`{"success":true,"files":[{"filename":"notes_1.txt","size":3,"original_filename":"notes.txt"}]}`},
-		{"twice in one form", []gateways.Field{gateways.File("a.csv", "1"), gateways.File("b b.bin", "22"), gateways.File("a.csv", "333")}, 200,
+		{"twice in one form", []gateways.Field{gateways.File("a.csv", "1"), gateways.File("b b.bin", "22"),
+			gateways.File("a.csv", "333")}, 200,
 			`{"message":"Successfully uploaded 3 file(s)","files":[{"filename":"a.csv","original_filename":null},
 			{"filename":"b b.bin","artifact_url":"/api/threads/t1/artifacts/mnt/user-data/uploads/b%20b.bin"},
 			{"filename":"a_1.csv","size":3,"original_filename":"a.csv"}]}`},
-		{"a path", []gateways.Field{gateways.File("../../etc/passwd", "x")}, 200, `{"files":[{"filename":"passwd","original_filename":null}]}`},
-		{"a path of Windows", []gateways.Field{gateways.File(`C:\\dir\\w.txt`, "x")}, 200, `{"files":[{"filename":"w.txt"}]}`},
+		{"a path", []gateways.Field{gateways.File("../../etc/passwd", "x")}, 200,
+			`{"files":[{"filename":"passwd","original_filename":null}]}`},
+		{"a path of Windows", []gateways.Field{gateways.File(`C:\\dir\\w.txt`, "x")}, 200,
+			`{"files":[{"filename":"w.txt"}]}`},
 		{"per cent is per cent", []gateways.Field{gateways.File("r%C3%A9.txt", "x")}, 200,
 			`{"files":[{"filename":"r%C3%A9.txt","artifact_url":"/api/threads/t1/artifacts/mnt/user-data/uploads/r%25C3%25A9.txt"}]}`},
 		{"other scripts", []gateways.Field{gateways.File("näme 中.txt", "x")}, 200,
 			`{"files":[{"filename":"näme 中.txt","artifact_url":"/api/threads/t1/artifacts/mnt/user-data/uploads/n%C3%A4me%20%E4%B8%AD.txt"}]}`},
-		{"quotes", []gateways.Field{gateways.File(`say \"hi\" it's.txt`, "x")}, 200, `{"files":[{"filename":"say \"hi\" it's.txt"}]}`},
+		{"quotes", []gateways.Field{gateways.File(`say \"hi\" it's.txt`, "x")}, 200,
+			`{"files":[{"filename":"say \"hi\" it's.txt"}]}`},
 		{"hidden, twice", []gateways.Field{gateways.File(".env", "x"), gateways.File(".env", "y")}, 200,
 			`{"files":[{"filename":".env"},{"filename":".env_1"}]}`},
 		{"signs", []gateways.Field{gateways.File("a:b?.txt", "x")}, 200,
 			`{"files":[{"filename":"a:b?.txt","artifact_url":"/api/threads/t1/artifacts/mnt/user-data/uploads/a%3Ab%3F.txt"}]}`},
-		{"empty", []gateways.Field{gateways.File("e.txt", "")}, 200, `{"success":true,"files":[{"filename":"e.txt","size":0}]}`},
+		{"empty", []gateways.Field{gateways.File("e.txt", "")}, 200,
+			`{"success":true,"files":[{"filename":"e.txt","size":0}]}`},
 		{"unusable names are listed", []gateways.Field{gateways.File("..", "x"), gateways.File("ok.txt", "y"),
 			gateways.File("", "z"), gateways.File("dir/", "z")}, 200,
 			`{"success":false,"files":[{"filename":"ok.txt","size":1}],"skipped_files":["..","","dir/"],
 			"message":"Successfully uploaded 1 file(s); skipped 3 unsafe file(s)"}`},
 		{"a name too long", []gateways.Field{gateways.File(strings.Repeat("x", 252)+".txt", "x")}, 200,
 			`{"success":false,"files":[],"skipped_files":["*"]}`},
-		{"the name of a file being written", []gateways.Field{gateways.File(".pudu-0123456789abcdef.tmp", "x")}, 200, `{"success":false,"files":[]}`},
+		{"the name of a file being written", []gateways.Field{gateways.File(".pudu-0123456789abcdef.tmp", "x")}, 200,
+			`{"success":false,"files":[]}`},
 		{"another field beside", []gateways.Field{{Name: "file", Filename: "one.txt", Content: "x"},
 			gateways.File("two.txt", "y")}, 200, `{"success":true,"files":[{"filename":"two.txt"}]}`},
 		{"another field alone", []gateways.Field{{Name: "file", Filename: "one.txt", Content: "x"}}, 422,
 			`{"detail":[{"type":"missing","loc":["body","files"],"msg":"Field required","input":null}]}`},
-		{"too many", slices.Repeat([]gateways.Field{gateways.File("many.txt", "x")}, 11), 413, `{"detail":"Too many files: maximum is 10"}`},
+		{"too many", slices.Repeat([]gateways.Field{gateways.File("many.txt", "x")}, 11), 413,
+			`{"detail":"Too many files: maximum is 10"}`},
 	} {
 		k.Expect(c.name, k.Upload("t1", c.fields...), c.status, c.want)
 	}
-	if got := k.Names("t1"); slices.ContainsFunc(got, func(n string) bool { return strings.HasPrefix(n, "many") || strings.HasPrefix(n, ".pudu") }) {
+	if got := k.Names("t1"); slices.ContainsFunc(got,
+		func(n string) bool { return strings.HasPrefix(n, "many") || strings.HasPrefix(n, ".pudu") }) {
 		t.Errorf("left behind: %q", got)
 	}
-	for name, want := range map[string]string{"notes.txt": "hello\n", "notes_1.txt": "new", "a_1.csv": "333", "passwd": "x"} {
+	for name, want := range map[string]string{"notes.txt": "hello\n", "notes_1.txt": "new", "a_1.csv": "333",
+		"passwd": "x"} {
 		if got := k.Read("t1", "uploads/"+name); got != want {
 			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
@@ -92,16 +101,22 @@ func TestUploadRefused(t *testing.T) {
 		{"JSON", "/threads/t/uploads", "application/json", `{"files":[]}`, 422, missing},
 		{"nothing", "/threads/t/uploads", "", "", 422, missing},
 		{"no boundary", "/threads/t/uploads", "multipart/form-data", body, 422, missing},
-		{"another boundary", "/threads/t/uploads", "multipart/form-data; boundary=x", body, 400, `{"detail":"The upload was cut off; nothing was stored"}`},
-		{"no end", "/threads/t/uploads", contentType, body[:len(body)-70], 400, `{"detail":"The upload was cut off; nothing was stored"}`},
-		{"no disposition", "/threads/t/uploads", "multipart/form-data; boundary=x", "--x\r\nA: b\r\n\r\n\r\n--x--\r\n", 400, `{"detail":"*"}`},
-		{"no header", "/threads/t/uploads", "multipart/form-data; boundary=x", "--x\r\n\x00\xff\r\n\r\n\r\n--x--\r\n", 400, `{"detail":"*"}`},
+		{"another boundary", "/threads/t/uploads", "multipart/form-data; boundary=x", body, 400,
+			`{"detail":"The upload was cut off; nothing was stored"}`},
+		{"no end", "/threads/t/uploads", contentType, body[:len(body)-70], 400,
+			`{"detail":"The upload was cut off; nothing was stored"}`},
+		{"no disposition", "/threads/t/uploads", "multipart/form-data; boundary=x", "--x\r\nA: b\r\n\r\n\r\n--x--\r\n",
+			400, `{"detail":"*"}`},
+		{"no header", "/threads/t/uploads", "multipart/form-data; boundary=x", "--x\r\n\x00\xff\r\n\r\n\r\n--x--\r\n",
+			400, `{"detail":"*"}`},
 		{"fields without end", "/threads/t/uploads", "multipart/form-data; boundary=x",
 			strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", 200) + "--x--\r\n", 413,
 			`{"detail":"Too many fields in the form"}`},
-		{"a thread's id that is none", "/threads/bad!id/uploads", contentType, body, 422, `{"detail":[{"loc":["path","thread_id"]}]}`},
+		{"a thread's id that is none", "/threads/bad!id/uploads", contentType, body, 422,
+			`{"detail":[{"loc":["path","thread_id"]}]}`},
 		{"..", "/threads/%2e%2e/uploads", contentType, body, 422, `{"detail":[{"loc":["path","thread_id"]}]}`},
-		{"somebody else's thread", "/threads/theirs/uploads", contentType, body, 404, `{"detail":"Thread theirs not found"}`},
+		{"somebody else's thread", "/threads/theirs/uploads", contentType, body, 404,
+			`{"detail":"Thread theirs not found"}`},
 	} {
 		r := k.Request("POST", c.path, c.body)
 		r.Header.Set("Content-Type", c.contentType)
@@ -113,7 +128,8 @@ func TestUploadRefused(t *testing.T) {
 }
 
 func TestUploadLimits(t *testing.T) {
-	k := gateways.NewFiles(t, func(c *gateway.Config) { c.Limits = gateway.Limits{Upload: 100, Uploads: 250, Files: 5} })
+	k := gateways.NewFiles(t,
+		func(c *gateway.Config) { c.Limits = gateway.Limits{Upload: 100, Uploads: 250, Files: 5} })
 	k.Put("t", "uploads/there.txt", "before")
 	of := func(n int) string { return strings.Repeat("x", n) }
 	for _, c := range []struct {
@@ -304,7 +320,8 @@ func TestUploadIsNotHeldInMemory(t *testing.T) {
 }
 
 func TestUploadFolderIsFull(t *testing.T) {
-	e := route.AsError(files.UploadError(&fs.PathError{Op: "write", Path: "/mnt/user-data/uploads/a", Err: syscall.ENOSPC}, nil))
+	e := route.AsError(files.UploadError(&fs.PathError{Op: "write", Path: "/mnt/user-data/uploads/a",
+		Err: syscall.ENOSPC}, nil))
 	if e.Status != http.StatusInsufficientStorage {
 		t.Error(e)
 	}
@@ -312,9 +329,10 @@ func TestUploadFolderIsFull(t *testing.T) {
 
 func TestUploadName(t *testing.T) {
 	for sent, want := range map[string]string{
-		"a.txt": "a.txt", "/etc/passwd": "passwd", `\\host\share\b.txt`: "b.txt", `a/b\c.txt`: "c.txt", "...": "...", " a ": " a ",
-		"": "", ".": "", "..": "", "a/..": "", `a\.`: "", "a/": "", " \t": "", "a\x00b": "", "a\nb": "", "a\u2028b": "", "a\x7f": "", "\xff.txt": "",
-		strings.Repeat("x", 255): strings.Repeat("x", 255), strings.Repeat("x", 256): "", strings.Repeat("ü", 128): "",
+		"a.txt": "a.txt", "/etc/passwd": "passwd", `\\host\share\b.txt`: "b.txt", `a/b\c.txt`: "c.txt", "...": "...",
+		" a ": " a ", "": "", ".": "", "..": "", "a/..": "", `a\.`: "", "a/": "", " \t": "", "a\x00b": "", "a\nb": "",
+		"a\u2028b": "", "a\x7f": "", "\xff.txt": "", strings.Repeat("x", 255): strings.Repeat("x", 255),
+		strings.Repeat("x", 256): "", strings.Repeat("ü", 128): "",
 	} {
 		got, ok := files.UploadName(sent)
 		if ok != (want != "") || ok && got != want {
@@ -323,7 +341,8 @@ func TestUploadName(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"a.txt": "a_7.txt", "a": "a_7", ".a": ".a_7", "a.tar.gz": "a.tar_7.gz", "a.": "a_7.",
-		strings.Repeat("x", 251) + ".txt": strings.Repeat("x", 249) + "_7.txt", "a." + strings.Repeat("ü", 126): "a." + strings.Repeat("ü", 125) + "_7",
+		strings.Repeat("x", 251) + ".txt": strings.Repeat("x", 249) + "_7.txt", "a." + strings.Repeat("ü", 126): "a." +
+			strings.Repeat("ü", 125) + "_7",
 	} {
 		if got := files.Numbered(in, 7); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

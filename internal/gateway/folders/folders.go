@@ -25,7 +25,8 @@ type folderJSON struct {
 }
 
 func folderOf(f folders.Folder) folderJSON {
-	return folderJSON{f.ID, f.Name, f.Colour, f.Instructions, shape.Stamp(f.CreatedAt), shape.Stamp(f.UpdatedAt), f.Count, f.Threads}
+	return folderJSON{f.ID, f.Name, f.Colour, f.Instructions, shape.Stamp(f.CreatedAt), shape.Stamp(f.UpdatedAt),
+		f.Count, f.Threads}
 }
 
 // tell says to the user's pages that the folders are others than before, unless something went wrong.
@@ -73,8 +74,8 @@ type createIn struct {
 func (g *Group) create(ctx context.Context, in *createIn) (folderJSON, error) {
 	now := g.Now()
 	f := folders.Folder{
-		ID: id.New(now), Name: in.Name, Colour: in.Colour.or(""), Instructions: in.Instructions.or(""), CreatedAt: now, UpdatedAt: now,
-		Threads: []string{},
+		ID: id.New(now), Name: in.Name, Colour: in.Colour.or(""), Instructions: in.Instructions.or(""), CreatedAt: now,
+		UpdatedAt: now, Threads: []string{},
 	}
 	err := g.mine(ctx).Create(ctx, f)
 	g.tell(ctx, err)
@@ -160,7 +161,8 @@ func (g *Group) take(ctx context.Context, in *threadIn) (folderJSON, error) {
 	return g.moved(ctx, in, g.mine(ctx).Remove(ctx, in.Folder, in.Thread.ID))
 }
 
-// moved is the folder that a thread was put into or taken out of. The news tell of the thread, wherever somebody listens.
+// moved is the folder that a thread was put into or taken out of. The news tell of the thread, wherever somebody
+// listens.
 func (g *Group) moved(ctx context.Context, in *threadIn, err error) (folderJSON, error) {
 	g.tell(ctx, err)
 	if err == nil {

@@ -45,7 +45,8 @@ func (g *Group) Routes() []route.Route {
 		route.Patch("/folders/{folder_id}", "Change a folder", g.patch).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
 		route.Delete("/folders/{folder_id}", "Remove a folder with its files; its threads stay", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "folder"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "folder"),
 		route.Put("/folders/{folder_id}/threads/{thread_id}", "Put a thread into a folder", g.put).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None),
 		route.Delete("/folders/{folder_id}/threads/{thread_id}", "Take a thread out of a folder", g.take).

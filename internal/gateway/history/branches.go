@@ -39,7 +39,8 @@ type title string
 func (t *title) ReadFrom(in *route.Input, name string) {
 	*t = title(in.Text(name, 4<<10))
 	if utf8.RuneCountInString(string(*t)) > maxTitle {
-		in.Add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxTitle), route.Quoted(in.Raw(name)), in.Loc(name)...).
+		in.Add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxTitle),
+			route.Quoted(in.Raw(name)), in.Loc(name)...).
 			Ctx = map[string]any{"max_length": maxTitle}
 	}
 }
@@ -96,8 +97,8 @@ const (
 	ofThatTurn    = "files_of_that_turn"
 )
 
-// branch makes a thread that begins with what was said on another one up to an answer. It has the files as they are now if that
-// is the last answer.
+// branch makes a thread that begins with what was said on another one up to an answer. It has the files as they are now
+// if that is the last answer.
 func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err error) {
 	if string(shape.Members(in.Thread.Metadata)[metaSidecar]) == "true" {
 		return out, conflict("Branching is only available in the main conversation.")
@@ -111,8 +112,8 @@ func (g *Group) branch(ctx context.Context, in *branchIn) (out branchJSON, err e
 	}
 	now := g.Now()
 	out = branchJSON{
-		ThreadID: id.New(now), Parent: in.Thread.ID, Checkpoint: cmp.Or(t.End, in.Thread.Head), Message: string(in.Message),
-		Clone: notOfThatTurn, Seed: "seeded",
+		ThreadID: id.New(now), Parent: in.Thread.ID, Checkpoint: cmp.Or(t.End, in.Thread.Head),
+		Message: string(in.Message), Clone: notOfThatTurn, Seed: "seeded",
 	}
 	to := store.Thread{
 		ID: out.ThreadID, Title: cmp.Or(string(in.Title), in.Thread.Title), CreatedAt: now, UpdatedAt: now,
@@ -166,8 +167,8 @@ func (g *Group) answered(ctx context.Context, in *branchIn) (history.Turn, error
 	return history.Turn{}, conflict("This turn can no longer be branched from.")
 }
 
-// clone copies the files, as they were at a checkpoint if that is wanted, and says what came of it. A branch without them is one
-// all the same.
+// clone copies the files, as they were at a checkpoint if that is wanted, and says what came of it. A branch without
+// them is one all the same.
 func (g *Group) clone(ctx context.Context, in *branchIn, checkpoint, to string) (string, error) {
 	if g.CloneFiles == nil {
 		return notFound, nil
@@ -183,7 +184,8 @@ func (g *Group) clone(ctx context.Context, in *branchIn, checkpoint, to string) 
 	there, err := g.CloneFiles(ctx, route.Caller(ctx).User, in.Thread.ID, to, then)
 	switch {
 	case err != nil:
-		g.Log.WarnContext(ctx, "a branch has not all files of its thread", "thread", in.Thread.ID, "branch", to, "error", err)
+		g.Log.WarnContext(ctx, "a branch has not all files of its thread", "thread", in.Thread.ID, "branch", to,
+			"error", err)
 		return cloneFailed, nil
 	case !there:
 		return notFound, nil
@@ -206,8 +208,8 @@ func (g *Group) settle(ctx context.Context, t store.Thread) error {
 		return err
 	}
 	_, err = g.Mine(ctx).Write(ctx, t.ID, store.Step{
-		Parent: cp.ID, OnHead: true, Updates: []store.NodeUpdate{{Node: "branch", Update: update}}, State: next, Next: cp.Next,
-		Now: g.Now(),
+		Parent: cp.ID, OnHead: true, Updates: []store.NodeUpdate{{Node: "branch", Update: update}}, State: next,
+		Next: cp.Next, Now: g.Now(),
 	})
 	return err
 }

@@ -24,8 +24,8 @@ func (g *Group) changes(ctx context.Context, run store.Run) (filehistory.Report,
 	return list.Report(true, true), err
 }
 
-// deliveryJSON says which files were presented in a run, and by which tools. Of a run that made outputs it says which, and
-// whether one of them was presented.
+// deliveryJSON says which files were presented in a run, and by which tools. Of a run that made outputs it says which,
+// and whether one of them was presented.
 type deliveryJSON struct {
 	Presented int                 `json:"presented"`
 	Paths     []string            `json:"paths"`

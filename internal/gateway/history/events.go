@@ -23,8 +23,8 @@ type eventsIn struct {
 	After int    `query:"after_seq" min:"1" max:"9007199254740991"`
 }
 
-// events lists what happened in a run, the oldest first: its beginning, its messages, its end. A run that is not there has
-// nothing.
+// events lists what happened in a run, the oldest first: its beginning, its messages, its end. A run that is not there
+// has nothing.
 func (g *Group) events(ctx context.Context, in *eventsIn) ([]rowJSON, error) {
 	run, err := g.Mine(ctx).Run(ctx, in.Run)
 	if errors.Is(err, store.ErrNotFound) || err == nil && run.ThreadID != in.ID {
@@ -86,14 +86,16 @@ func (g *Group) told(ctx context.Context, run store.Run, msgs []history.Message)
 	}
 	status := map[string]any{"status": statusOf(run)}
 	if run.Status == event.StatusError && run.Error != store.Undelivered {
-		out = append(out, r.event(run, "run.error", "error", end+1, run.Error, map[string]any{"error_type": "RunError"}))
+		out = append(out, r.event(run, "run.error", "error", end+1, run.Error,
+			map[string]any{"error_type": "RunError"}))
 	} else {
 		out = append(out, r.event(run, "run.end", "outputs", end+1, map[string]any{}, status))
 	}
 	changes, err := g.changes(ctx, run)
 	if end++; changes.Available {
 		end++
-		out = append(out, r.event(run, "workspace_changes", "workspace", end, changes.String(), map[string]any{"workspace_changes": changes.Record}))
+		out = append(out, r.event(run, "workspace_changes", "workspace", end, changes.String(),
+			map[string]any{"workspace_changes": changes.Record}))
 	}
 	// Behind a run there is room for two rows: the third one's place is also that of the next run's beginning.
 	out = append(out, r.event(run, "run.delivery", "outputs", end+1, delivered(run, msgs, changes), nil))
@@ -115,8 +117,8 @@ func (r *rows) event(run store.Run, typ, category string, seq int64, content any
 	}
 	maps.Copy(all, metadata)
 	return rowJSON{
-		ThreadID: r.thread, RunID: run.ID, UserID: r.user, EventType: typ, Category: category, Content: content, Seq: seq,
-		CreatedAt: shape.Stamp(run.UpdatedAt), Metadata: all,
+		ThreadID: r.thread, RunID: run.ID, UserID: r.user, EventType: typ, Category: category, Content: content,
+		Seq: seq, CreatedAt: shape.Stamp(run.UpdatedAt), Metadata: all,
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // write writes the conversation of a thread, reading it by pages.
-func write(ctx context.Context, mine *history.Mine, t store.Thread, f transcript.Format, now time.Time, w io.Writer) error {
+func write(ctx context.Context, mine *history.Mine, t store.Thread, f transcript.Format, now time.Time,
+	w io.Writer) error {
 	about := transcript.About{ID: t.ID, Title: t.Title, Created: t.CreatedAt, Changed: t.UpdatedAt, Written: now}
 	return transcript.Write(w, f, about, func(yield func(transcript.Message, error) bool) {
 		for m, err := range mine.All(ctx, t.ID) {
@@ -30,7 +31,8 @@ type exportIn struct {
 	Format string       `query:"format" enum:"md,json,html"`
 }
 
-// export sends the conversation of a thread as it is read. Once it has begun, the cut connection says that it is not whole.
+// export sends the conversation of a thread as it is read. Once it has begun, the cut connection says that it is not
+// whole.
 func (g *Group) export(w http.ResponseWriter, r *http.Request, in *exportIn) error {
 	f := transcript.Format(in.Format)
 	h := w.Header()

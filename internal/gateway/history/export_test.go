@@ -20,24 +20,29 @@ func TestExport(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Run("t", "count")
 	k.Play([]gateways.Scenario{
-		{Name: "a name", Method: "PATCH", Path: "/api/threads/t/marks", Body: `{"title":"会议: \"a/b\" \\ 100%"}`, Status: 200},
+		{Name: "a name", Method: "PATCH", Path: "/api/threads/t/marks", Body: `{"title":"会议: \"a/b\" \\ 100%"}`,
+			Status: 200},
 		{Name: "another format", Method: "GET", Path: export + "?format=pdf", Status: 422,
 			Want: `{"detail":[{"type":"literal_error","loc":["query","format"],"msg":"Input should be 'md', 'json' or 'html'"}]}`},
-		{Name: "no such thread", Method: "GET", Path: "/api/threads/none/export", Status: 404, Want: `{"detail":"Thread none not found"}`},
+		{Name: "no such thread", Method: "GET", Path: "/api/threads/none/export", Status: 404,
+			Want: `{"detail":"Thread none not found"}`},
 	})
 	for format, want := range map[string]struct{ kind, begins string }{
 		"": {"text/markdown; charset=utf-8", "# 会议"}, "?format=md": {"text/markdown; charset=utf-8", "# 会议"},
-		"?format=html": {"text/html; charset=utf-8", "<!doctype html>"}, "?format=json": {"application/json", `{"format":"pudu.transcript","version":1,`},
+		"?format=html": {"text/html; charset=utf-8", "<!doctype html>"},
+		"?format=json": {"application/json", `{"format":"pudu.transcript","version":1,`},
 	} {
 		w := k.Do("GET", export+format, "")
 		h := w.Header()
 		_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 		if w.Code != 200 || h.Get("Content-Type") != want.kind || !strings.HasPrefix(w.Body.String(), want.begins) ||
-			h.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(h.Get("Content-Security-Policy"), "sandbox; default-src 'none'; ") ||
+			h.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(h.Get("Content-Security-Policy"), "sandbox; default-src 'none'; ") ||
 			err != nil || !strings.HasPrefix(params["filename"], "会议_ _a_b_ _ 100%.") {
 			t.Errorf("%s: %d %v %v %.200s", format, w.Code, h, err, w.Body)
 		}
-		if head := k.Do("HEAD", export+format, ""); head.Code != 200 || head.Body.Len() > 0 || head.Header().Get("Content-Type") != want.kind {
+		if head := k.Do("HEAD", export+format, ""); head.Code != 200 || head.Body.Len() > 0 ||
+			head.Header().Get("Content-Type") != want.kind {
 			t.Errorf("HEAD %s: %d %v %s", format, head.Code, head.Header(), head.Body)
 		}
 	}
@@ -47,7 +52,8 @@ func TestExport(t *testing.T) {
 			Message json.RawMessage `json:"message"`
 		} `json:"messages"`
 	}
-	if err := json.Unmarshal(k.Do("GET", export+"?format=json", "").Body.Bytes(), &got); err != nil || len(got.Messages) != 4 || got.Messages[0].Run == "" {
+	if err := json.Unmarshal(k.Do("GET", export+"?format=json", "").Body.Bytes(), &got); err != nil ||
+		len(got.Messages) != 4 || got.Messages[0].Run == "" {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	cp, err := k.Data().Checkpoint(t.Context(), k.Manager.Schema(), "t", "")
@@ -79,7 +85,8 @@ func TestExportThatBreaksOff(t *testing.T) {
 	update := agent.Messages.Append(msgs...)
 	next, _, err := empty.Apply(update)
 	if err == nil {
-		_, err = k.Data().Write(t.Context(), "t", store.Step{Parent: store.Origin, Updates: []store.NodeUpdate{{Node: "n", Update: update}}, State: next})
+		_, err = k.Data().Write(t.Context(), "t",
+			store.Step{Parent: store.Origin, Updates: []store.NodeUpdate{{Node: "n", Update: update}}, State: next})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,6 @@
-// Package history is the group of routes of what was said on a thread: its messages by pages, their versions, what happened in
-// a run, what the runs took, and what is needed to answer once more, to say something else, or to go on in a thread beside.
+// Package history is the group of routes of what was said on a thread: its messages by pages, their versions, what
+// happened in a run, what the runs took, and what is needed to answer once more, to say something else, or to go on in
+// a thread beside.
 //
 //	gateway -> history -> the caller's history.Mine, runs.UserRuns -> rowJSON, eventJSON, preparedJSON
 package history
@@ -30,8 +31,8 @@ type Group struct {
 	Files filehistory.Find
 	// Memory says what reading threads for the memory took.
 	Memory *memory.Memory
-	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time, as they were then. nil
-	// copies none.
+	// CloneFiles copies the files of a user's thread to another one, and reports whether there were any; with a time,
+	// as they were then. nil copies none.
 	CloneFiles func(ctx context.Context, u access.User, from, to string, then time.Time) (bool, error)
 }
 
@@ -54,7 +55,8 @@ func (g *Group) Routes() []route.Route {
 	return route.Under("history",
 		route.Get(thread+"/messages", "List the messages of a thread", g.messages).
 			Access(access.Viewer, readRuns).Of(route.ThreadName).Rate(route.Cheap).Body(route.None),
-		route.Get(thread+"/messages/page", "List the messages of a thread or of one of its branches by pages, from the newest back", g.page).
+		route.Get(thread+"/messages/page",
+			"List the messages of a thread or of one of its branches by pages, from the newest back", g.page).
 			Access(access.Viewer, readRuns).Of(route.ThreadName).Rate(route.Cheap).Body(route.None),
 		route.Get(thread+"/messages/{message_id}/versions", "List the versions of a message", g.versions).
 			Access(access.Viewer, readRuns).Of(route.Thread).Rate(route.Cheap).Body(route.None),
@@ -64,7 +66,8 @@ func (g *Group) Routes() []route.Route {
 			Access(access.Viewer, readRuns).Of(route.Run).Rate(route.Cheap).Body(route.None),
 		route.Get(run+"/events", "List what happened in a run", g.events).
 			Access(access.Viewer, readRuns).Of(route.RunName).Rate(route.Costly).Body(route.None),
-		route.Raw(http.MethodGet, thread+"/export", "Download the conversation of a thread as Markdown, JSON or HTML", g.export).
+		route.Raw(http.MethodGet, thread+"/export", "Download the conversation of a thread as Markdown, JSON or HTML",
+			g.export).
 			Access(access.Viewer, readThreads).Of(route.Thread).Rate(route.Costly).Body(route.None),
 		route.Get(thread+"/token-usage", "Count the tokens that a thread took", g.usage).
 			Access(access.Viewer, readThreads).Of(route.ThreadName).Rate(route.Costly).Body(route.None),

@@ -141,8 +141,8 @@ type messagesIn struct {
 	window
 }
 
-// messages lists messages of the branch that the thread is on: the newest, or the oldest behind a place. A thread that is not
-// there has none.
+// messages lists messages of the branch that the thread is on: the newest, or the oldest behind a place. A thread that
+// is not there has none.
 func (g *Group) messages(ctx context.Context, in *messagesIn) ([]rowJSON, error) {
 	list, _, err := g.read(ctx, in.of(in.ID))
 	return list, err
@@ -191,7 +191,8 @@ type pageJSON struct {
 // page is messages, with what the next page begins at. With a checkpoint it is about the branch that ends there.
 func (g *Group) page(ctx context.Context, in *pageIn) (out pageJSON, err error) {
 	if in.After {
-		return out, route.Failf(http.StatusUnprocessableEntity, "after_seq is not supported by this backward-only endpoint")
+		return out, route.Failf(http.StatusUnprocessableEntity,
+			"after_seq is not supported by this backward-only endpoint")
 	}
 	if in.Checkpoint != "" && !shape.IsCheckpoint(in.Checkpoint) {
 		return out, shape.NoCheckpoint(in.Checkpoint)

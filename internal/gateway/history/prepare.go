@@ -32,7 +32,8 @@ func (f *filled) ReadFrom(in *route.Input, name string) {
 	in.Demand(name)
 	*f = filled(in.Str(name))
 	if in.Raw(name) != nil && *f == "" && len(in.Faults) == 0 {
-		in.Add("string_too_short", "String should have at least 1 character", route.Quoted(in.Raw(name)), in.Loc(name)...).
+		in.Add("string_too_short", "String should have at least 1 character", route.Quoted(in.Raw(name)),
+			in.Loc(name)...).
 			Ctx = map[string]any{"min_length": 1}
 	}
 }
@@ -91,7 +92,8 @@ func (g *Group) regenerate(ctx context.Context, in *regenerateIn) (out preparedJ
 		return out, conflict("Could not find the user message for this assistant response")
 	case i < 0 || t.Answers[i].Kind != message.AI:
 		return out, conflict("Only visible assistant messages can be regenerated")
-	case !in.AnyTurn && (!t.Last || slices.ContainsFunc(t.Answers[i+1:], func(m history.Message) bool { return m.Kind == message.AI })):
+	case !in.AnyTurn &&
+		(!t.Last || slices.ContainsFunc(t.Answers[i+1:], func(m history.Message) bool { return m.Kind == message.AI })):
 		return out, conflict("Only the latest assistant message can be regenerated")
 	}
 	said, err := decoded(t.Human)
@@ -114,13 +116,15 @@ func (g *Group) turn(ctx context.Context, thread, id string) (history.Turn, erro
 }
 
 // prepared is what a run needs that stands in the place of the one that gave an answer.
-func (g *Group) prepared(ctx context.Context, thread store.Thread, t history.Turn, answer history.Message, files moment) preparedJSON {
+func (g *Group) prepared(ctx context.Context, thread store.Thread, t history.Turn, answer history.Message,
+	files moment) preparedJSON {
 	r := g.rowsOf(ctx, thread)
 	run := r.row(answer).RunID
 	out := preparedJSON{
 		Checkpoint: checkpointJSON{ID: t.Base}, Target: run,
 		Metadata: map[string]string{
-			"regenerate_from_message_id": idOf(answer), "regenerate_from_run_id": run, "regenerate_checkpoint_id": t.Base,
+			"regenerate_from_message_id": idOf(answer), "regenerate_from_run_id": run,
+			"regenerate_checkpoint_id": t.Base,
 		},
 	}
 	if files == runs.FilesThen {
@@ -201,11 +205,13 @@ func (g *Group) edit(ctx context.Context, in *editIn) (out preparedJSON, err err
 		last = t.Answers[n-1]
 	}
 	out = g.prepared(ctx, in.Thread, t, last, in.Files)
-	words := messageJSON{Type: string(message.Human), ID: id.New(g.Now()), Name: userInput, Content: content(said, text)}
+	words := messageJSON{Type: string(message.Human), ID: id.New(g.Now()), Name: userInput,
+		Content: content(said, text)}
 	words.Kwargs = encoded(kept(said.Kwargs))
 	out.Input.Messages = []messageJSON{words}
 	maps.Copy(out.Metadata, map[string]string{
-		"replay_kind": runs.ReplayEdit, "edit_from_message_id": said.ID, "edit_message_id": words.ID, "edit_version_group_id": said.ID,
+		"replay_kind": runs.ReplayEdit, "edit_from_message_id": said.ID, "edit_message_id": words.ID,
+		"edit_version_group_id": said.ID,
 	})
 	out.Replacement, out.Sources = words.ID, []string{said.ID}
 	for _, m := range t.Answers {

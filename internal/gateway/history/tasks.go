@@ -29,7 +29,8 @@ const (
 )
 
 // tasks are the events of the tasks that a run has given, as long as the messages of their sub-agents are there.
-func (g *Group) tasks(ctx context.Context, r rows, run store.Run, msgs []history.Message, begin int64) (out []rowJSON, err error) {
+func (g *Group) tasks(ctx context.Context, r rows, run store.Run, msgs []history.Message, begin int64) (out []rowJSON,
+	err error) {
 	below, err := g.Mine(ctx).ListRuns(ctx, store.RunFilter{Parent: run.ID, Limit: store.MaxChildren})
 	if err != nil || len(below) == 0 {
 		return nil, err
@@ -110,7 +111,8 @@ func (t *taskRows) said(h history.Message) {
 	t.n++
 	text := m.Text()
 	content := map[string]any{
-		"message_index": t.n, "kind": string(m.Role), "text": excerpt.First(text, maxTaskText), "truncated": longer(text),
+		"message_index": t.n, "kind": string(m.Role), "text": excerpt.First(text, maxTaskText),
+		"truncated": longer(text),
 	}
 	if m.Role == message.Tool {
 		content["tool_name"] = m.Name
@@ -133,7 +135,8 @@ func (g *Group) ended(ctx context.Context, t *taskRows, child store.Run, result 
 	if child.Active() {
 		return nil
 	}
-	o := subagents.OutcomeOf(event.Run{Status: child.Status, Error: child.Error, StopReason: child.StopReason}, t.answer)
+	o := subagents.OutcomeOf(event.Run{Status: child.Status, Error: child.Error, StopReason: child.StopReason},
+		t.answer)
 	status, why := o.Status, o.Error
 	if said, ok := rawjson.String(result.Kwargs[toolmeta.KeySubagentStatus]); ok {
 		status = said

@@ -57,8 +57,8 @@ type contextJSON struct {
 // unknown is the name of the model of a run that has not answered yet.
 const unknown = "unknown"
 
-// usage counts what the runs of a thread took, those on branches that were left included. A thread that is not there took
-// nothing.
+// usage counts what the runs of a thread took, those on branches that were left included. A thread that is not there
+// took nothing.
 func (g *Group) usage(ctx context.Context, in *usageIn) (usageJSON, error) {
 	out := usageJSON{ThreadID: in.ID, ByModel: make(map[string]modelJSON)}
 	list, err := g.mine(ctx).Spent(ctx, in.ID)

@@ -24,7 +24,8 @@ func (g *Group) replace(ctx context.Context, in *documentIn) (memory.Document, e
 		err = g.mine(ctx).Import(ctx, d)
 	}
 	var known *route.Error
-	if err != nil && !errors.As(err, &known) && !errors.Is(err, memory.ErrChanged) && !errors.Is(err, store.ErrTooLarge) && isDocuments(err) {
+	if err != nil && !errors.As(err, &known) && !errors.Is(err, memory.ErrChanged) &&
+		!errors.Is(err, store.ErrTooLarge) && isDocuments(err) {
 		err = route.Failf(http.StatusUnprocessableEntity, "%s", route.Clip(err.Error()))
 	}
 	return g.changed(ctx, err, "")
@@ -39,7 +40,8 @@ func isDocuments(err error) bool {
 // readDocument reads a body, and says what is wrong in it and where.
 func readDocument(in *route.Input) (memory.Document, error) {
 	object(in, "user", func(user *route.Input) { sections(user, "workContext", "personalContext", "topOfMind") })
-	object(in, "history", func(past *route.Input) { sections(past, "recentMonths", "earlierContext", "longTermBackground") })
+	object(in, "history",
+		func(past *route.Input) { sections(past, "recentMonths", "earlierContext", "longTermBackground") })
 	facts(in)
 	if err := in.Err(); err != nil {
 		return memory.Document{}, err
@@ -63,7 +65,8 @@ func object(in *route.Input, name string, look func(*route.Input)) {
 	}
 	sub := &route.Input{At: in.Loc(name)}
 	if json.Unmarshal(raw, &sub.Members) != nil {
-		in.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", route.Quoted(raw), sub.At...)
+		in.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from",
+			route.Quoted(raw), sub.At...)
 		return
 	}
 	look(sub)
@@ -95,7 +98,8 @@ func facts(in *route.Input) {
 	for i, raw := range list {
 		sub := &route.Input{At: append(in.Loc("facts"), i)}
 		if json.Unmarshal(raw, &sub.Members) != nil {
-			sub.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", route.Quoted(raw), sub.At...)
+			sub.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from",
+				route.Quoted(raw), sub.At...)
 		} else {
 			for _, name := range []string{"id", "content"} {
 				if sub.Raw(name) == nil {

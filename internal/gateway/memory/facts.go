@@ -26,7 +26,8 @@ func (c *content) ReadFrom(in *route.Input, name string) {
 	}
 	s := in.Text(name, memory.MaxContent)
 	if c.value = &s; string(raw) == `""` {
-		in.Add("string_too_short", "String should have at least 1 character", raw, in.Loc(name)...).Ctx = map[string]any{"min_length": 1}
+		in.Add("string_too_short", "String should have at least 1 character", raw,
+			in.Loc(name)...).Ctx = map[string]any{"min_length": 1}
 	}
 }
 
@@ -99,7 +100,8 @@ type addIn struct {
 
 func (g *Group) add(ctx context.Context, in *addIn) (memory.Document, error) {
 	const unsure = 0.5
-	f := memory.Fact{Content: *in.Content.value, Confidence: unsure, Agent: strings.ToLower(in.Agent.or("")), Folder: in.Folder.or("")}
+	f := memory.Fact{Content: *in.Content.value, Confidence: unsure, Agent: strings.ToLower(in.Agent.or("")),
+		Folder: in.Folder.or("")}
 	if in.Confidence.value != nil {
 		f.Confidence = *in.Confidence.value
 	}
@@ -158,7 +160,8 @@ func (g *Group) forgetThread(ctx context.Context, in *threadIn) (memory.Document
 func (g *Group) undo(ctx context.Context, _ *nothing) (memory.Document, error) {
 	_, err := g.mine(ctx).Undo(ctx)
 	if memoryEmpty(err) {
-		err = route.Failf(http.StatusConflict, "There is nothing to take back: no conversation was read, or the last reading was taken back already")
+		err = route.Failf(http.StatusConflict,
+			"There is nothing to take back: no conversation was read, or the last reading was taken back already")
 	}
 	return g.changed(ctx, err, "")
 }
@@ -193,9 +196,10 @@ type partJSON struct {
 
 func factOf(f memory.Fact) factJSON {
 	out := factJSON{
-		FactID: f.ID, Content: f.Content, Category: f.Category, Extension: f.Extension, Status: f.Status, Confidence: f.Confidence,
-		Agent: f.Agent, FolderID: f.Folder, ThreadID: f.Thread, Source: cmp.Or(f.Source, memory.Unknown), Mark: f.Mark, Replaces: f.Replaces,
-		DerivedFrom: f.From, Revision: f.Revision, CreatedAt: shape.OrNil(memory.Stamp(f.CreatedAt)),
+		FactID: f.ID, Content: f.Content, Category: f.Category, Extension: f.Extension, Status: f.Status,
+		Confidence: f.Confidence, Agent: f.Agent, FolderID: f.Folder, ThreadID: f.Thread,
+		Source: cmp.Or(f.Source, memory.Unknown), Mark: f.Mark, Replaces: f.Replaces, DerivedFrom: f.From,
+		Revision: f.Revision, CreatedAt: shape.OrNil(memory.Stamp(f.CreatedAt)),
 		UpdatedAt: shape.OrNil(memory.Stamp(f.UpdatedAt)), UsedAt: shape.OrNil(memory.Stamp(f.UsedAt)), Uses: f.Uses,
 	}
 	if out.DerivedFrom == nil {
@@ -229,7 +233,8 @@ type listJSON struct {
 func (g *Group) list(ctx context.Context, in *listIn) (listJSON, error) {
 	out := listJSON{Facts: []factJSON{}}
 	if in.Words != "" {
-		hits, err := g.mine(ctx).Search(ctx, memory.Query{Words: in.Words, Status: in.Status, Limit: min(in.Limit, memory.MaxFound)})
+		hits, err := g.mine(ctx).
+			Search(ctx, memory.Query{Words: in.Words, Status: in.Status, Limit: min(in.Limit, memory.MaxFound)})
 		for _, h := range hits {
 			out.Facts = append(out.Facts, hitOf(h))
 		}
@@ -283,7 +288,8 @@ type entryJSON struct {
 func entriesOf(list []memory.Entry) []entryJSON {
 	out := make([]entryJSON, len(list))
 	for i, e := range list {
-		out[i] = entryJSON{Number: e.Seq, At: memory.Stamp(e.At), FactID: e.Fact, Batch: e.Batch, Act: e.Act, Why: e.Why}
+		out[i] = entryJSON{Number: e.Seq, At: memory.Stamp(e.At), FactID: e.Fact, Batch: e.Batch, Act: e.Act,
+			Why: e.Why}
 		if e.Before != nil {
 			out[i].Before = &e.Before.Content
 		}

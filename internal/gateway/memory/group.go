@@ -1,5 +1,5 @@
-// Package memory is the group of routes of what is remembered of the caller. Paths, members and sentences of errors are DeerFlow's
-// where it has them; the others tell where a fact comes from, and take things back.
+// Package memory is the group of routes of what is remembered of the caller. Paths, members and sentences of errors are
+// DeerFlow's where it has them; the others tell where a fact comes from, and take things back.
 //
 //	gateway -> memory -> the caller's memory.Mine -> the whole document, or what is known of a fact
 package memory
@@ -59,13 +59,15 @@ func (g *Group) Routes() []route.Route {
 		cheap(route.Get(fact, "Why is this known? Where a fact comes from, who was told, what became of it", g.story)),
 		route.Patch(fact, "Change a fact", g.patch).
 			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON),
-		change(route.Delete(fact, "Forget a fact, and what was made of it", g.forget)).Audits(audit.Delete, "memory fact"),
+		change(route.Delete(fact, "Forget a fact, and what was made of it", g.forget)).
+			Audits(audit.Delete, "memory fact"),
 		change(route.Post(fact+"/accept", "Keep a fact that waits for a yes", g.accept)),
 		change(route.Post(fact+"/refuse", "Give up a fact that waits for a yes", g.refuse)),
 		change(route.Post(fact+"/restore", "Bring back a fact that was replaced or given up", g.restore)),
 		change(route.Post("/memory/undo", "Take back what the last reading of a conversation changed", g.undo)),
 		cheap(route.Get("/memory/history", "What became of the facts", g.history)),
-		change(route.Delete("/memory/threads/{thread_id}", "Forget what was learned in a thread, be it there or not", g.forgetThread)).
+		change(route.Delete("/memory/threads/{thread_id}", "Forget what was learned in a thread, be it there or not",
+			g.forgetThread)).
 			Audits(audit.Delete, "memory of a thread"),
 		route.Get("/threads/{thread_id}/runs/{run_id}/memory/why", "Which facts did a run know of, and why?", g.why).
 			Access(access.Viewer, "runs:read").Of(route.Run).Rate(route.Costly).Body(route.None),
@@ -78,8 +80,8 @@ func (g *Group) mine(ctx context.Context) *memory.Mine { return g.Memory.For(rou
 // answer is an error as a client hears it.
 func answer(err error, fact string) error {
 	status := map[error]int{
-		memory.ErrEmpty: http.StatusBadRequest, memory.ErrDuplicate: http.StatusConflict, memory.ErrEvicted: http.StatusConflict,
-		memory.ErrChanged: http.StatusConflict,
+		memory.ErrEmpty: http.StatusBadRequest, memory.ErrDuplicate: http.StatusConflict,
+		memory.ErrEvicted: http.StatusConflict, memory.ErrChanged: http.StatusConflict,
 	}
 	for known, code := range status {
 		if errors.Is(err, known) {

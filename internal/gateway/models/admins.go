@@ -16,8 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Keeper changes the models that were added while the server works, and says which ones there are. Its errors are those of
-// package feature/models and store.ErrNotFound.
+// Keeper changes the models that were added while the server works, and says which ones there are. Its errors are those
+// of package feature/models and store.ErrNotFound.
 type Keeper interface {
 	List(ctx context.Context) (models.List, error)
 	Providers(ctx context.Context) (models.Providers, error)
@@ -36,7 +36,8 @@ type Keeper interface {
 func (g *Group) admins() []route.Route {
 	const read, write = "config:read", "config:write"
 	return route.Under("configuration",
-		route.Get("/config/models", "List all models, where they and their keys come from, and which is the default", g.all).
+		route.Get("/config/models", "List all models, where they and their keys come from, and which is the default",
+			g.all).
 			Access(access.Admin, read).Of(route.Nobody).Rate(route.Cheap).Body(route.None).
 			Audits(audit.Look, "models"),
 		route.Get("/config/providers", "List what models can be added of, and what each needs", g.providers).
@@ -96,7 +97,8 @@ type entryIn struct {
 
 func (in *entryIn) given(name string) config.Given {
 	return config.Given{
-		Name: name, Provider: in.Provider, ID: in.Model, BaseURL: in.BaseURL, Key: in.Key.value, Settings: json.RawMessage(in.Settings),
+		Name: name, Provider: in.Provider, ID: in.Model, BaseURL: in.BaseURL, Key: in.Key.value,
+		Settings: json.RawMessage(in.Settings),
 	}
 }
 
@@ -108,7 +110,8 @@ func answered(err error, name string) error {
 	case errors.Is(err, models.ErrInvalid):
 		if wrong, ok := errors.AsType[*config.GivenError](err); ok {
 			return &route.Error{Status: http.StatusUnprocessableEntity, Detail: []route.Fault{{
-				Type: "value_error", Loc: []any{"body", wrong.Key}, Msg: wrong.Msg, Input: json.RawMessage("null"), // it may be a secret
+				// it may be a secret
+				Type: "value_error", Loc: []any{"body", wrong.Key}, Msg: wrong.Msg, Input: json.RawMessage("null"),
 			}}}
 		}
 		return route.Failf(http.StatusUnprocessableEntity, "%v", err)
@@ -219,8 +222,9 @@ type examinedJSON struct {
 // lines is the type of an answer that is one JSON object a line.
 const lines = "application/x-ndjson"
 
-// test tests an entry, or, without a provider, the model of the name. It takes its time: until the verdict is there the answer
-// has blanks. A client that takes lines gets each result as soon as it is known, and the verdict as the last one.
+// test tests an entry, or, without a provider, the model of the name. It takes its time: until the verdict is there the
+// answer has blanks. A client that takes lines gets each result as soon as it is known, and the verdict as the last
+// one.
 func (g *Group) test(w http.ResponseWriter, r *http.Request, in *testIn) error {
 	t := models.Trial{Given: in.given(in.Name), Keep: !in.Key.said, First: in.First}
 	test, err := g.Keeper.Test(r.Context(), t)

@@ -1,5 +1,6 @@
-// Package models is the group of routes that tell which models a run may name, and what DeerFlow's web client can show; and of
-// those by which admins see where the models come from, add some with their keys, test them, and choose the default.
+// Package models is the group of routes that tell which models a run may name, and what DeerFlow's web client can show;
+// and of those by which admins see where the models come from, add some with their keys, test them, and choose the
+// default.
 //
 //	gateway -> models -> the configured models, the Keeper of those that were added
 package models
@@ -73,7 +74,8 @@ func (g *Group) list(context.Context, *nothing) (listJSON, error) {
 
 func modelOf(m shape.Model) modelJSON {
 	return modelJSON{
-		m.Name, m.Model, cmp.Or(m.DisplayName, m.Name), shape.OrNil(m.Description), m.Thinking, m.ReasoningEffort, m.Vision,
+		m.Name, m.Model, cmp.Or(m.DisplayName, m.Name), shape.OrNil(m.Description), m.Thinking, m.ReasoningEffort,
+		m.Vision,
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package news is the group of routes that tell what is new: a list, one stream for all tabs of a user, and the mark that a thread
-// was read.
+// Package news is the group of routes that tell what is new: a list, one stream for all tabs of a user, and the mark
+// that a thread was read.
 //
 //	gateway -> news -> the caller's news.Mine -> changeJSON, as an answer or as server-sent events
 package news
@@ -78,8 +78,9 @@ func (g *Group) changesOf(ctx context.Context, list []news.Change) ([]changeJSON
 
 func changeOf(c news.Change) changeJSON {
 	out := changeJSON{
-		ThreadID: c.Thread, State: c.State, Title: c.Title, Metadata: c.Metadata, CreatedAt: shape.Stamp(c.CreatedAt), UpdatedAt: shape.Stamp(c.UpdatedAt),
-		Archived: c.Marks&store.Archived != 0, Temporary: c.Marks&store.Temporary != 0,
+		ThreadID: c.Thread, State: c.State, Title: c.Title, Metadata: c.Metadata, CreatedAt: shape.Stamp(c.CreatedAt),
+		UpdatedAt: shape.Stamp(c.UpdatedAt), Archived: c.Marks&store.Archived != 0,
+		Temporary: c.Marks&store.Temporary != 0,
 	}
 	if !c.ReadAt.IsZero() {
 		out.ReadAt = new(shape.Stamp(c.ReadAt))
@@ -140,7 +141,8 @@ type followIn struct {
 	After string `query:"after"`
 }
 
-// after is the number of the last change that the reader has seen; an id that is none of ours counts as one of another database.
+// after is the number of the last change that the reader has seen; an id that is none of ours counts as one of another
+// database.
 func (in *followIn) after() int64 {
 	seen := in.Seen
 	if seen == "" {
@@ -159,8 +161,8 @@ func (in *followIn) after() int64 {
 // errFull is for who has too many streams already.
 var errFull = &route.Error{Status: http.StatusTooManyRequests, Detail: news.ErrReaders.Error(), RetryAfter: 5}
 
-// follow streams what changes, from the change behind the last one that the reader has seen on, until the client goes. A server
-// that stops says so, and the client comes back for the rest.
+// follow streams what changes, from the change behind the last one that the reader has seen on, until the client goes.
+// A server that stops says so, and the client comes back for the rest.
 func (g *Group) follow(w http.ResponseWriter, r *http.Request, in *followIn) error {
 	ctx, stop := g.Until(r.Context())
 	defer stop()

@@ -30,16 +30,20 @@ func TestNews(t *testing.T) {
 			"counts":{"running":0,"waiting":1,"failed":1,"answered":1}}`},
 		{Name: "page", Method: "GET", Path: "/news?limit=1", Status: 200, Want: `{"threads":[{"thread_id":"asks"}]}`},
 		{Name: "no page", Method: "GET", Path: "/news?limit=501", Status: 422},
-		{Name: "in a state", Method: "GET", Path: "/news?state=waiting&limit=500", Status: 200, Want: `{"threads":[{"thread_id":"asks"}]}`},
-		{Name: "in another", Method: "GET", Path: "/news?state=running", Status: 200, Want: `{"threads":[],"counts":{"waiting":1}}`},
+		{Name: "in a state", Method: "GET", Path: "/news?state=waiting&limit=500", Status: 200,
+			Want: `{"threads":[{"thread_id":"asks"}]}`},
+		{Name: "in another", Method: "GET", Path: "/news?state=running", Status: 200,
+			Want: `{"threads":[],"counts":{"waiting":1}}`},
 		{Name: "no state", Method: "GET", Path: "/news?state=gone", Status: 422},
 		{Name: "read", Method: "PUT", Path: "/api/threads/t/read", Status: 204},
-		{Name: "read what is another's", Method: "PUT", Path: "/threads/theirs/read", Status: 404, Want: `{"detail":"Thread theirs not found"}`},
+		{Name: "read what is another's", Method: "PUT", Path: "/threads/theirs/read", Status: 404,
+			Want: `{"detail":"Thread theirs not found"}`},
 		{Name: "after", Method: "GET", Path: "/news", Status: 200, Want: `{
 			"threads":[{"thread_id":"t","state":"","read_at":"*","archived":"<absent>","folder_id":"<absent>"},{"thread_id":"asks"},{"thread_id":"broken"}],
 			"counts":{"answered":0}}`},
 		{Name: "archive", Method: "PATCH", Path: "/threads/broken/marks", Body: `{"archived":true}`, Status: 200},
-		{Name: "folder", Method: "POST", Path: "/folders", Body: `{"name":"Work"}`, Status: 200, Keep: map[string]string{"folder_id": "folder"}},
+		{Name: "folder", Method: "POST", Path: "/folders", Body: `{"name":"Work"}`, Status: 200,
+			Keep: map[string]string{"folder_id": "folder"}},
 		{Name: "put", Method: "PUT", Path: "/folders/{folder}/threads/asks", Status: 200},
 		{Name: "where they are", Method: "GET", Path: "/news", Status: 200, Want: `{
 			"threads":[{"thread_id":"asks","folder_id":"{folder}"},{"thread_id":"broken","archived":true},{"thread_id":"t"}]}`},
@@ -153,17 +157,21 @@ func TestFolderEvents(t *testing.T) {
 		k.Play([]gateways.Scenario{s})
 		r.until("notice", map[string]any{"notice": "folders"})
 	}
-	play(gateways.Scenario{Name: "make", Method: "POST", Path: "/folders", Body: `{"name":"Work"}`, Status: 200, Keep: map[string]string{"folder_id": "folder"}})
-	play(gateways.Scenario{Name: "rename", Method: "PATCH", Path: "/folders/{folder}", Body: `{"name":"Play"}`, Status: 200})
+	play(gateways.Scenario{Name: "make", Method: "POST", Path: "/folders", Body: `{"name":"Work"}`, Status: 200,
+		Keep: map[string]string{"folder_id": "folder"}})
+	play(gateways.Scenario{Name: "rename", Method: "PATCH", Path: "/folders/{folder}", Body: `{"name":"Play"}`,
+		Status: 200})
 	list, err := k.Folders.For(k.User).List(t.Context(), 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := list[0]
-	put := gateways.Scenario{Name: "put", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200, Want: `{"thread_count":1}`}
+	put := gateways.Scenario{Name: "put", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200,
+		Want: `{"thread_count":1}`}
 	k.Play([]gateways.Scenario{put})
 	r.until("thread", map[string]any{"thread_id": "t", "folder_id": folder.ID})
-	k.Play([]gateways.Scenario{{Name: "take", Method: "DELETE", Path: "/folders/{folder}/threads/t", Status: 200, Want: `{"thread_count":0}`}})
+	k.Play([]gateways.Scenario{{Name: "take", Method: "DELETE", Path: "/folders/{folder}/threads/t", Status: 200,
+		Want: `{"thread_count":0}`}})
 	r.until("thread", map[string]any{"thread_id": "t", "folder_id": nil})
 	play(gateways.Scenario{Name: "remove", Method: "DELETE", Path: "/folders/{folder}", Status: 204})
 }

@@ -122,9 +122,10 @@ type infoJSON struct {
 // info says what is served, as LangGraph's servers do, and what pudu run tells of it.
 func (g *Group) info(ctx context.Context, _ *nothing) (infoJSON, error) {
 	a := g.About
-	return infoJSON{a.Version, a.PID, a.Model, a.Why, a.NoModel, a.Sandbox, g.Toolbox.Status(ctx).State, a.Notes, shape.Stamp(a.Started), map[string]bool{
-		"assistants": true, "store": true, "crons": false, "langsmith": false,
-	}}, nil
+	return infoJSON{a.Version, a.PID, a.Model, a.Why, a.NoModel, a.Sandbox, g.Toolbox.Status(ctx).State, a.Notes,
+		shape.Stamp(a.Started), map[string]bool{
+			"assistants": true, "store": true, "crons": false, "langsmith": false,
+		}}, nil
 }
 
 // metrics answers with the figures for Prometheus.

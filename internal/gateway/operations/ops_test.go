@@ -56,7 +56,8 @@ func TestOperations(t *testing.T) {
 		{Name: "no metrics", Method: "GET", Path: "/metrics", Status: 404},
 	})
 	page := k.Do("GET", "/", "") // the same for everybody: it tells nothing of anybody
-	if body := page.Body.String(); page.Code != 200 || strings.Contains(body, "hello") || strings.Contains(body, "/d<b>") {
+	if body := page.Body.String(); page.Code != 200 || strings.Contains(body, "hello") ||
+		strings.Contains(body, "/d<b>") {
 		t.Errorf("%d %s", page.Code, body)
 	}
 	docs := k.Do("GET", "/docs", "").Body.String()
@@ -67,7 +68,8 @@ func TestOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range k.Routes() {
-		if api.Paths[r.Template()][strings.ToLower(r.Method)] == nil || !strings.Contains(docs, "<code>"+r.Template()+"</code>") {
+		if api.Paths[r.Template()][strings.ToLower(r.Method)] == nil ||
+			!strings.Contains(docs, "<code>"+r.Template()+"</code>") {
 			t.Errorf("%s %s is not described", r.Method, r.Path)
 		}
 	}
@@ -80,7 +82,8 @@ func TestOperations(t *testing.T) {
 	k.Play([]gateways.Scenario{{Name: "stopping", Method: "GET", Path: "/ready", Status: 503}})
 }
 
-// TestReadiness: who asks is told why the server takes no runs, so far as that is anybody's business, and when to ask again.
+// TestReadiness: who asks is told why the server takes no runs, so far as that is anybody's business, and when to ask
+// again.
 func TestReadiness(t *testing.T) {
 	var log bytes.Buffer
 	var down error
@@ -113,7 +116,9 @@ func TestReadiness(t *testing.T) {
 // TestMetricsAreServed where there are any.
 func TestMetricsAreServed(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) {
-		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("pudu_up 1\n")) })
+		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("pudu_up 1\n"))
+		})
 	})
 	if w := k.Do("GET", "/metrics", ""); w.Code != 200 || w.Body.String() != "pudu_up 1\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -136,7 +141,8 @@ func TestOpenAPIBodies(t *testing.T) {
 			want = `{"requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object"}}}}}`
 		}
 		if why := jsontest.Unlike(jsontest.Decode(t, []byte(want)), op); why != "" || jsontest.At(op,
-			"summary") != r.Summary || jsontest.At(op, "tags.0") != r.Group || jsontest.At(op, "responses.default.description") != "see docs/api.md" {
+			"summary") != r.Summary || jsontest.At(op, "tags.0") != r.Group ||
+			jsontest.At(op, "responses.default.description") != "see docs/api.md" {
 			t.Errorf("%s %s: %s in %v", r.Method, r.Path, why, op)
 		}
 		list, _ := jsontest.At(op, "parameters").([]any)
@@ -144,7 +150,8 @@ func TestOpenAPIBodies(t *testing.T) {
 			if jsontest.At(p, "in") != "path" {
 				continue
 			}
-			if why := jsontest.Unlike(map[string]any{"in": "path", "required": true, "schema": map[string]any{"type": "string"}}, p); why != "" {
+			if why := jsontest.Unlike(map[string]any{"in": "path", "required": true,
+				"schema": map[string]any{"type": "string"}}, p); why != "" {
 				t.Errorf("%s %s: %s", r.Method, r.Path, why)
 			}
 		}

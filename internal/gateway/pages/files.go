@@ -68,8 +68,8 @@ var assets = sync.OnceValue(func() map[string]file {
 	return all
 })
 
-// send sends a file, packed for who takes that, and nothing to who has it already. A name of a file never comes to stand for other
-// content, a page does.
+// send sends a file, packed for who takes that, and nothing to who has it already. A name of a file never comes to
+// stand for other content, a page does.
 func (f file) send(w http.ResponseWriter, r *http.Request, forever bool) {
 	h, body, tag := w.Header(), f.body, f.tag
 	if f.zipped != nil {
@@ -100,9 +100,9 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// index is the page of the user interface by how deep the path lies that it is asked for at: it finds its files by relative
-// addresses, since the server may stand below any path. The policy names its one script within the page, which chooses the theme
-// before anything is drawn.
+// index is the page of the user interface by how deep the path lies that it is asked for at: it finds its files by
+// relative addresses, since the server may stand below any path. The policy names its one script within the page, which
+// chooses the theme before anything is drawn.
 type index struct {
 	text   string
 	policy string
@@ -125,7 +125,8 @@ func newIndex(files fs.FS, name string) (*index, error) {
 		sum := sha256.Sum256(script[1])
 		allowed += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return &index{text: string(text), policy: strings.ReplaceAll(client, "{scripts}", allowed), depths: make(map[string]file)}, nil
+	return &index{text: string(text), policy: strings.ReplaceAll(client, "{scripts}", allowed),
+		depths: make(map[string]file)}, nil
 }
 
 // maxDepth bounds how many forms of the page are kept.

@@ -1,5 +1,6 @@
-// Package pages is the group of routes that people look at in a browser: the pages of the user interface, the files it loads, and
-// the list of all routes. Whoever has to bring a token is asked for it by the page, which trades it for the cookie of a session.
+// Package pages is the group of routes that people look at in a browser: the pages of the user interface, the files it
+// loads, and the list of all routes. Whoever has to bring a token is asked for it by the page, which trades it for the
+// cookie of a session.
 //
 //	gateway -> pages -> index.html for every page, the files below /assets, HTML for the list
 package pages
@@ -66,8 +67,10 @@ func (g *Group) Routes() []route.Route {
 	}
 	return route.Under("pages", append(list,
 		page("/assets/{name}", "A file that the pages load", route.Nobody, g.asset).FromAnywhere(),
-		page("/sw.js", "The worker of the pages, which has a page for when the server is not there", route.Nobody, g.fixed("sw.js")),
-		page("/manifest.webmanifest", "What makes the pages an app that can be installed", route.Nobody, g.fixed("manifest.webmanifest")),
+		page("/sw.js", "The worker of the pages, which has a page for when the server is not there", route.Nobody,
+			g.fixed("sw.js")),
+		page("/manifest.webmanifest", "What makes the pages an app that can be installed", route.Nobody,
+			g.fixed("manifest.webmanifest")),
 		page("/sign-in", "The form of signing in", route.Nobody, g.signIn),
 		page("/offline", "The page that the worker keeps", route.Nobody, g.offline),
 		page("/diagram", "What draws diagrams, for a frame without an origin", route.Nobody, g.diagram),
@@ -112,7 +115,8 @@ func (g *Group) asset(w http.ResponseWriter, r *http.Request, in *assetIn) error
 	if !ok {
 		return &route.Error{Status: http.StatusNotFound, Detail: "Not Found"}
 	}
-	w.Header().Set("Access-Control-Allow-Origin", "*") // the frame for diagrams has no origin; nothing here is anybody's
+	// the frame for diagrams has no origin; nothing here is anybody's
+	w.Header().Set("Access-Control-Allow-Origin", "*")
 	f.send(w, r, true)
 	return nil
 }
@@ -164,15 +168,16 @@ func (g *Group) policies(h http.Header, x *index) {
 // plainHost is a name of a host that may stand in a policy.
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 
-// diagram is the page that draws diagrams: texts of models and of strangers. It has no origin, so that it reaches nothing of the
-// user interface, and loads its own files alone. Its styles are made where it draws.
+// diagram is the page that draws diagrams: texts of models and of strangers. It has no origin, so that it reaches
+// nothing of the user interface, and loads its own files alone. Its styles are made where it draws.
 func (g *Group) diagram(w http.ResponseWriter, r *http.Request, _ *nothing) error {
 	own := "'self'"
 	if plainHost.MatchString(r.Host) {
 		own += " " + r.Host // a page without an origin may be none of its own
 	}
 	h := w.Header()
-	h.Set("Content-Security-Policy", "sandbox allow-scripts; default-src 'none'; script-src "+own+"; style-src "+own+" 'unsafe-inline'; "+
+	h.Set("Content-Security-Policy", "sandbox allow-scripts; default-src 'none'; script-src "+own+"; style-src "+own+
+		" 'unsafe-inline'; "+
 		"font-src "+own+"; base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 	h.Set("Referrer-Policy", "no-referrer")
 	g.frame.at(up(r)).send(w, r, false)
@@ -218,11 +223,13 @@ func (g *Group) docs(w http.ResponseWriter, _ *http.Request, _ *nothing) error {
 	}{g.About, groups})
 }
 
-// The policies of pages. None loads anything from another host. Those for people run no script and have their style within; the
-// user interface runs its own files, and frames what people look at: previews, and files of threads.
+// The policies of pages. None loads anything from another host. Those for people run no script and have their style
+// within; the user interface runs its own files, and frames what people look at: previews, and files of threads.
 const (
-	plain  = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	client = "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; " +
+	plain = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action " +
+		"'none'"
+	client = "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data: blob:; " +
+		"media-src 'self' blob:; " +
 		"font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self' blob:; manifest-src 'self'; " +
 		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )

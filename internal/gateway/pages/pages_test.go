@@ -18,23 +18,24 @@ import (
 
 // paths are those of pages, with how they lead to what the page loads.
 var paths = map[string]string{
-	"/": "./", "/c": "./", "/c/t": "../", "/c/t/": "../../", "/c/t/run/r?tab=x": "../../../", "/f/1": "../", "/s/2": "../",
-	"/library/agents/a": "../../", "/settings/general": "../", "/welcome": "./",
+	"/": "./", "/c": "./", "/c/t": "../", "/c/t/": "../../", "/c/t/run/r?tab=x": "../../../", "/f/1": "../",
+	"/s/2": "../", "/library/agents/a": "../../", "/settings/general": "../", "/welcome": "./",
 }
 
-// TestPages: each path of the user interface has its page, which finds its files wherever the server stands, is asked for anew each time, and
-// runs nothing but what the server itself sends.
+// TestPages: each path of the user interface has its page, which finds its files wherever the server stands, is asked
+// for anew each time, and runs nothing but what the server itself sends.
 func TestPages(t *testing.T) {
 	k := gateways.New(t, nil)
 	for path, up := range paths {
 		k.Play([]gateways.Scenario{{Name: "a page", Method: "HEAD", Path: path, Status: 200}})
 		w := k.Do("GET", path, "")
-		if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, `src="`+up+`assets/index-`) || strings.Contains(body, `"./src`) {
+		if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, `src="`+up+`assets/index-`) ||
+			strings.Contains(body, `"./src`) {
 			t.Errorf("%s: %d %s", path, w.Code, body)
 		}
 		for name, want := range map[string]string{
-			"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache",
-			"Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+			"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff",
+			"Cache-Control": "no-cache", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)
@@ -48,8 +49,10 @@ func TestThePolicyOfPages(t *testing.T) {
 	k := gateways.New(t, nil)
 	w := k.Do("GET", "/", "")
 	policy := w.Header().Get("Content-Security-Policy")
-	if !regexp.MustCompile(`^default-src 'none'; script-src 'self'( 'sha256-[A-Za-z0-9+/]{43}=')+; style-src 'self'; `).MatchString(policy) ||
-		strings.Contains(policy, "unsafe") || !strings.Contains(policy, "connect-src 'self';") || !strings.Contains(policy, "frame-ancestors 'none'") {
+	if !regexp.MustCompile(`^default-src 'none'; script-src 'self'( 'sha256-[A-Za-z0-9+/]{43}=')+; style-src 'self'; `).
+		MatchString(policy) ||
+		strings.Contains(policy, "unsafe") || !strings.Contains(policy, "connect-src 'self';") ||
+		!strings.Contains(policy, "frame-ancestors 'none'") {
 		t.Error(policy)
 	}
 	within := regexp.MustCompile(`<script>|\son[a-z]+=|\sstyle=|<style`).FindAllString(w.Body.String(), -1)
@@ -71,7 +74,8 @@ func TestAssets(t *testing.T) {
 	for _, name := range names {
 		plain := k.Do("GET", "/"+name, "")
 		want, _ := fs.ReadFile(web.Files(), name)
-		if plain.Code != 200 || plain.Body.String() != string(want) || plain.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+		if plain.Code != 200 || plain.Body.String() != string(want) ||
+			plain.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" ||
 			plain.Header().Get("Content-Type") == "application/octet-stream" {
 			t.Errorf("%s: %d %v", name, plain.Code, plain.Header())
 		}
@@ -80,7 +84,8 @@ func TestAssets(t *testing.T) {
 		if w := k.Send(r); w.Code != 304 || w.Body.Len() > 0 {
 			t.Errorf("%s, which is there: %d", name, w.Code)
 		}
-		if len(want) >= 1<<10 && !strings.HasSuffix(name, ".woff2") && !strings.HasSuffix(name, ".png") { // which is packed already
+		// which is packed already
+		if len(want) >= 1<<10 && !strings.HasSuffix(name, ".woff2") && !strings.HasSuffix(name, ".png") {
 			packed(t, k, name, string(want), plain.Header().Get("ETag"))
 		}
 	}
@@ -98,7 +103,8 @@ func packed(t *testing.T, k *gateways.Kit, name, want, tag string) {
 		r := k.Request("GET", "/"+name, "")
 		r.Header.Set("Accept-Encoding", accept)
 		w := k.Send(r)
-		if h := w.Header(); (h.Get("Content-Encoding") == "gzip") != zipped || h.Get("Vary") != "Accept-Encoding" || (h.Get("ETag") != tag) != zipped {
+		if h := w.Header(); (h.Get("Content-Encoding") == "gzip") != zipped || h.Get("Vary") != "Accept-Encoding" ||
+			(h.Get("ETag") != tag) != zipped {
 			t.Errorf("%s for %s: %v", name, accept, h)
 		}
 		if !zipped {
@@ -142,8 +148,8 @@ func TestDocsHaveAHeadingForEachGroup(t *testing.T) {
 	}
 }
 
-// TestPagesWithAToken: each page and what it loads come without it, and are the same whoever asks: what they show they ask the API
-// for, which wants the token.
+// TestPagesWithAToken: each page and what it loads come without it, and are the same whoever asks: what they show they
+// ask the API for, which wants the token.
 func TestPagesWithAToken(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) { c.Guard = gateway.Guard{Token: "x"}; c.About.Data = "/secret" })
 	k.Run("t", "secret")
@@ -160,14 +166,16 @@ func TestPagesWithAToken(t *testing.T) {
 			t.Errorf("%s: %s", path, without)
 		}
 	}
-	for path, status := range map[string]int{"/docs": 401, "/info": 401, "/threads/t": 401, "/nothing": 401, "/assets/none.js": 404} {
+	for path, status := range map[string]int{"/docs": 401, "/info": 401, "/threads/t": 401, "/nothing": 401,
+		"/assets/none.js": 404} {
 		if w := get(path, ""); w.Code != status {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
 }
 
-// TestNoSuchPage: a browser that looks for what is not there is led home, a program gets JSON, and the API's paths stay its own.
+// TestNoSuchPage: a browser that looks for what is not there is led home, a program gets JSON, and the API's paths stay
+// its own.
 func TestNoSuchPage(t *testing.T) {
 	k := gateways.New(t, func(c *gateway.Config) { c.Guard = gateway.Guard{Token: "x"} })
 	look := func(path string) *httptest.ResponseRecorder {
@@ -175,13 +183,15 @@ func TestNoSuchPage(t *testing.T) {
 		r.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 		return k.Send(r)
 	}
-	for path, home := range map[string]string{"/nothing": `href="./"`, "/no/such/page": `href="../../"`, "/cc": `href="./"`} {
+	for path, home := range map[string]string{"/nothing": `href="./"`, "/no/such/page": `href="../../"`,
+		"/cc": `href="./"`} {
 		w := look(path)
 		if w.Code != 404 || !strings.Contains(w.Body.String(), home) || strings.Contains(w.Body.String(), "<script") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	if w := look("/threads/t"); w.Code != 401 || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+	if w := look("/threads/t"); w.Code != 401 ||
+		!strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	r := k.Request("GET", "/nothing", "")
@@ -191,13 +201,15 @@ func TestNoSuchPage(t *testing.T) {
 	}
 }
 
-// TestDiagram: what draws diagrams has no origin, loads its own files alone, and gets them although it is no page of the server's.
+// TestDiagram: what draws diagrams has no origin, loads its own files alone, and gets them although it is no page of
+// the server's.
 func TestDiagram(t *testing.T) {
 	k := gateways.New(t, nil)
 	w := k.Do("GET", "/diagram", "")
 	policy := w.Header().Get("Content-Security-Policy")
 	if w.Code != 200 || !strings.HasPrefix(policy, "sandbox allow-scripts; default-src 'none'; script-src 'self' ") ||
-		!strings.HasSuffix(policy, "frame-ancestors 'self'") || strings.Contains(policy, "connect-src") || strings.Contains(policy, "img-src") {
+		!strings.HasSuffix(policy, "frame-ancestors 'self'") || strings.Contains(policy, "connect-src") ||
+		strings.Contains(policy, "img-src") {
 		t.Errorf("%d, %s", w.Code, policy)
 	}
 	names := regexp.MustCompile(`(?:src|href)="\./(assets/[^"]+\.js)"`).FindAllStringSubmatch(w.Body.String(), -1)
@@ -207,7 +219,8 @@ func TestDiagram(t *testing.T) {
 	for _, name := range names {
 		r := k.Request("GET", "/"+name[1], "")
 		r.Header.Set("Origin", "null")
-		if got := k.Send(r); got.Code != 200 && got.Code != 404 || got.Code == 200 && got.Header().Get("Access-Control-Allow-Origin") != "*" {
+		if got := k.Send(r); got.Code != 200 && got.Code != 404 || got.Code == 200 && got.Header().
+			Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: %d %v", name[1], got.Code, got.Header())
 		}
 	}
@@ -218,20 +231,23 @@ func TestDiagram(t *testing.T) {
 	}
 }
 
-// TestInstallable: the pages can be installed, and have one for when the server is not there; each is asked for anew, and runs what it may.
+// TestInstallable: the pages can be installed, and have one for when the server is not there; each is asked for anew,
+// and runs what it may.
 func TestInstallable(t *testing.T) {
 	k := gateways.New(t, nil)
 	for path, kind := range map[string]string{
-		"/sw.js": "text/javascript; charset=utf-8", "/manifest.webmanifest": "application/manifest+json", "/offline": "text/html; charset=utf-8",
-		"/sign-in?next=/c": "text/html; charset=utf-8",
+		"/sw.js": "text/javascript; charset=utf-8", "/manifest.webmanifest": "application/manifest+json",
+		"/offline": "text/html; charset=utf-8", "/sign-in?next=/c": "text/html; charset=utf-8",
 	} {
 		w := k.Do("GET", path, "")
-		if w.Code != 200 || w.Header().Get("Content-Type") != kind || w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("ETag") == "" {
+		if w.Code != 200 || w.Header().Get("Content-Type") != kind || w.Header().Get("Cache-Control") != "no-cache" ||
+			w.Header().Get("ETag") == "" {
 			t.Errorf("%s: %d %v", path, w.Code, w.Header())
 		}
 	}
 	for _, path := range []string{"/offline", "/sign-in"} {
-		if policy := k.Do("GET", path, "").Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "script-src 'self';") {
+		if policy := k.Do("GET", path, "").Header().Get("Content-Security-Policy"); strings.Contains(policy,
+			"unsafe") || !strings.Contains(policy, "script-src 'self';") {
 			t.Error(path, policy)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// KeepAlive writes a line break every so often until quiet is called, so that no proxy takes an answer of JSON that is still to
-// come for dead. With the first one the status is 200.
+// KeepAlive writes a line break every so often until quiet is called, so that no proxy takes an answer of JSON that is
+// still to come for dead. With the first one the status is 200.
 func KeepAlive(w http.ResponseWriter, every time.Duration) (quiet func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup

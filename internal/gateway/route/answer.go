@@ -46,8 +46,8 @@ func PageOf[T any](list []T, limit, offset int) Page[T] {
 	return Page[T]{Entries: list[:min(len(list), limit)], Offset: offset, More: len(list) > limit}
 }
 
-// Respond implements [Responder]. The headers tell where the page stands. The total is what is known: what was seen so far,
-// and one more if there is more.
+// Respond implements [Responder]. The headers tell where the page stands. The total is what is known: what was seen so
+// far, and one more if there is more.
 func (p Page[T]) Respond(w http.ResponseWriter) error {
 	next := p.Offset + len(p.Entries)
 	if p.More {
@@ -75,8 +75,8 @@ func (p Page[T]) Respond(w http.ResponseWriter) error {
 // piece is how many bytes are written at once at most.
 const piece = 64 << 10
 
-// answer remembers the status that is sent. The client has some time for each piece of it: one that takes nothing is cut
-// off, however long the answer is.
+// answer remembers the status that is sent. The client has some time for each piece of it: one that takes nothing is
+// cut off, however long the answer is.
 type answer struct {
 	http.ResponseWriter
 

@@ -2,8 +2,8 @@ package route
 
 import "strings"
 
-// Attachment is the Content-Disposition of a download with a name, for browsers that read UTF-8 and for those that do not
-// (RFC 6266).
+// Attachment is the Content-Disposition of a download with a name, for browsers that read UTF-8 and for those that do
+// not (RFC 6266).
 func Attachment(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {

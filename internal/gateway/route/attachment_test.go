@@ -20,7 +20,8 @@ func FuzzAttachment(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		escaped := Percent(s)
-		if back, err := url.PathUnescape(escaped); err != nil || back != s || strings.ContainsAny(escaped, " \"'();,/?:@\r\n*") {
+		if back, err := url.PathUnescape(escaped); err != nil || back != s ||
+			strings.ContainsAny(escaped, " \"'();,/?:@\r\n*") {
 			t.Errorf("%q became %q, which is %q %v", s, escaped, back, err)
 		}
 		header := Attachment(s)

@@ -59,7 +59,8 @@ func (e *Env) body(w http.ResponseWriter, r *http.Request, optional bool) (*Inpu
 	}
 	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); raw[0] != '{' ||
 		err == nil && mt != "application/json" && !strings.HasSuffix(mt, "+json") && !strings.HasPrefix(mt, "text/") {
-		in.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", Quoted(raw), "body")
+		in.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from",
+			Quoted(raw), "body")
 		return nil, in.Err()
 	}
 	in.Members, _ = rawjson.Members(raw)
@@ -87,7 +88,8 @@ func (e *Env) list(w http.ResponseWriter, r *http.Request) (*Input, error) {
 		return nil, err
 	}
 	if offset, err := CheckJSON(raw); err != nil {
-		in.Add("json_invalid", "JSON decode error", json.RawMessage("{}"), "body", offset).Ctx = map[string]any{"error": err.Error()}
+		in.Add("json_invalid", "JSON decode error", json.RawMessage("{}"), "body",
+			offset).Ctx = map[string]any{"error": err.Error()}
 	} else if in.Elements, err = elements(raw); err != nil {
 		in.Add("list_type", "Input should be a valid list", Quoted(raw), "body")
 	}

@@ -24,7 +24,8 @@ func (in *Input) Text(name string, most int) string {
 	s := in.Str(name)
 	switch {
 	case len(s) > most:
-		in.Add("string_too_long", fmt.Sprintf("String should have at most %d bytes", most), Quoted(in.Raw(name)), in.Loc(name)...).
+		in.Add("string_too_long", fmt.Sprintf("String should have at most %d bytes", most), Quoted(in.Raw(name)),
+			in.Loc(name)...).
 			Ctx = map[string]any{"max_length": most}
 	case strings.ContainsRune(s, 0):
 		in.Add("value_error", "Value error, String should not contain NUL", Quoted(in.Raw(name)), in.Loc(name)...)
@@ -85,7 +86,8 @@ func (in *Input) Filter(name string) map[string]json.RawMessage {
 		wrong = []string{fmt.Sprintf("more than %d", MaxFilter)}
 	}
 	if wrong != nil {
-		in.Add("value_error", "Value error, Invalid metadata filter entries: "+strings.Join(wrong, ", "), Quoted(in.Raw(name)), in.Loc(name)...).
+		in.Add("value_error", "Value error, Invalid metadata filter entries: "+strings.Join(wrong, ", "),
+			Quoted(in.Raw(name)), in.Loc(name)...).
 			Ctx = map[string]any{"error": struct{}{}}
 		return nil
 	}

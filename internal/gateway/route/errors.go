@@ -54,7 +54,8 @@ func AsError(err error) *Error {
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTrashed):
 		return &Error{Status: http.StatusConflict, Detail: err.Error()}
 	case errors.Is(err, store.ErrFull):
-		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later", RetryAfter: 5}
+		return &Error{Status: http.StatusTooManyRequests, Detail: "Too many runs wait already; try again later",
+			RetryAfter: 5}
 	case errors.Is(err, runs.ErrBadUpdate), errors.Is(err, runs.ErrBadAnswer), errors.Is(err, store.ErrTooLarge),
 		errors.Is(err, database.ErrQuota):
 		return &Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
@@ -66,9 +67,11 @@ func AsError(err error) *Error {
 	return &Error{Status: http.StatusInternalServerError, Detail: "Internal Server Error"}
 }
 
-// Unavailable is the answer of a server whose database cannot be used. The log has the names, which clients do not need.
+// Unavailable is the answer of a server whose database cannot be used. The log has the names, which clients do not
+// need.
 func Unavailable(err error) *Error {
-	e := &Error{Status: http.StatusServiceUnavailable, Detail: "The server's database cannot be used at present", RetryAfter: 5}
+	e := &Error{Status: http.StatusServiceUnavailable, Detail: "The server's database cannot be used at present",
+		RetryAfter: 5}
 	switch {
 	case errors.Is(err, store.ErrDiskFull):
 		e.Detail = "The server's disk is full; nothing is taken in until there is room again"

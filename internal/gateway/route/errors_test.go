@@ -16,8 +16,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 )
 
-// TestAnswersToErrors: each error that is known has a status, a sentence, and a time to come again where that helps; what is not
-// known stays in the log.
+// TestAnswersToErrors: each error that is known has a status, a sentence, and a time to come again where that helps;
+// what is not known stays in the log.
 func TestAnswersToErrors(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -33,7 +33,8 @@ func TestAnswersToErrors(t *testing.T) {
 		{store.ErrTooLarge, 422, "", "too large"},
 		{store.ErrUnavailable, 503, "5", "The server's database cannot be used at present"},
 		{store.ErrDiskFull, 503, "5", "The server's disk is full; nothing is taken in until there is room again"},
-		{store.ErrLost, 503, "5", "The file of the server's database was deleted or replaced; the server's log says what to do"},
+		{store.ErrLost, 503, "5",
+			"The file of the server's database was deleted or replaced; the server's log says what to do"},
 		{store.ErrUnreachable, 503, "5", "The server's database cannot be reached; try again"},
 		{store.ErrClosed, 503, "1", "The server is stopping"},
 		{runs.ErrStopped, 503, "1", "The server is stopping"},
@@ -45,15 +46,19 @@ func TestAnswersToErrors(t *testing.T) {
 		var log bytes.Buffer
 		e := &Env{Log: slog.New(slog.NewTextHandler(&log, nil))}
 		w := httptest.NewRecorder()
-		e.Fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/threads/x", http.NoBody), fmt.Errorf("while: %w", c.err))
+		e.Fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/threads/x", http.NoBody),
+			fmt.Errorf("while: %w", c.err))
 		got, _ := jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "detail").(string)
-		if w.Code != c.status || w.Header().Get("Retry-After") != c.after || strings.TrimPrefix(got, "while: ") != c.detail {
+		if w.Code != c.status || w.Header().Get("Retry-After") != c.after ||
+			strings.TrimPrefix(got, "while: ") != c.detail {
 			t.Errorf("%v: %d, after %q: %s", c.err, w.Code, w.Header().Get("Retry-After"), got)
 		}
-		if h := w.Header(); h.Get("Content-Type") != "application/json" || h.Get("Content-Length") != fmt.Sprint(w.Body.Len()) {
+		if h := w.Header(); h.Get("Content-Type") != "application/json" ||
+			h.Get("Content-Length") != fmt.Sprint(w.Body.Len()) {
 			t.Errorf("%v: %v", c.err, h)
 		}
-		told := strings.Contains(log.String(), "level=ERROR msg=\"request failed\" method=GET path=/threads/x status="+fmt.Sprint(c.status)) &&
+		told := strings.Contains(log.String(), "level=ERROR msg=\"request failed\" method=GET path=/threads/x status="+
+			fmt.Sprint(c.status)) &&
 			strings.Contains(log.String(), c.err.Error())
 		if told != (c.status >= 500) {
 			t.Errorf("%v: the log is %q", c.err, &log)
@@ -107,7 +112,8 @@ func TestTheSentenceOfFaults(t *testing.T) {
 		t.Error(got)
 	}
 	for n, whole := range map[int]bool{maxMessage - len("body: "): true, maxMessage - len("body: ") + 1: false} {
-		if got := (&Error{Detail: []Fault{{Loc: []any{"body"}, Msg: jsontest.Long(n)}}}).message(); (got == "body: "+jsontest.Long(n)) != whole {
+		if got := (&Error{Detail: []Fault{{Loc: []any{"body"}, Msg: jsontest.Long(n)}}}).
+			message(); (got == "body: "+jsontest.Long(n)) != whole {
 			t.Errorf("of %d bytes %d are left", n, len(got))
 		}
 	}
@@ -116,13 +122,15 @@ func TestTheSentenceOfFaults(t *testing.T) {
 // TestWhatIsShownOfARequest is short: as it came, or as much of it as a message may have.
 func TestWhatIsShownOfARequest(t *testing.T) {
 	for in, want := range map[string]string{
-		`"` + jsontest.Long(998) + `"`: `"` + jsontest.Long(998) + `"`, `"` + jsontest.Long(999) + `"`: "", `{`: `"{"`, ``: `""`, `[1]`: `[1]`,
+		`"` + jsontest.Long(998) + `"`: `"` + jsontest.Long(998) + `"`, `"` + jsontest.Long(999) + `"`: "", `{`: `"{"`,
+		``: `""`, `[1]`: `[1]`,
 	} {
 		if got := string(Quoted([]byte(in))); want != "" && got != want || want == "" && (len(got) > 200 || got == in) {
 			t.Errorf("%.20s of %d bytes: %.200s", in, len(in), got)
 		}
 	}
-	if Clip(jsontest.Long(100)) != jsontest.Long(100) || Clip(jsontest.Long(101)) == jsontest.Long(101) || Clip("\xff") != "?" {
+	if Clip(jsontest.Long(100)) != jsontest.Long(100) || Clip(jsontest.Long(101)) == jsontest.Long(101) ||
+		Clip("\xff") != "?" {
 		t.Errorf("%q %q", Clip(jsontest.Long(101)), Clip("\xff"))
 	}
 }

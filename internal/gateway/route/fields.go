@@ -20,8 +20,8 @@ type Filter map[string]json.RawMessage
 // ReadFrom implements [Reader].
 func (f *Filter) ReadFrom(in *Input, name string) { *f = in.Filter(name) }
 
-// Rest is the body, for what a handler can only read with what it has itself. It comes with what is wrong with the request so
-// far: the handler reads on and returns Err before it does anything.
+// Rest is the body, for what a handler can only read with what it has itself. It comes with what is wrong with the
+// request so far: the handler reads on and returns Err before it does anything.
 type Rest struct{ *Input }
 
 // ReadFrom implements [Reader].

@@ -74,13 +74,15 @@ func TestFieldsOfARequest(t *testing.T) {
 		{"small", `{"a":1}`, func(f *everyKind) { f.Small = json.RawMessage(`{"a":1}`) }, ""},
 		{"small", `{"a":12}`, nil, "body.small: Dictionary should have at most 7 bytes of JSON"},
 		{"least", `{}`, nil, "body.least: Dictionary should have at most 1 bytes of JSON"},
-		{"members", `{"a":1}`, func(f *everyKind) { f.Members = map[string]json.RawMessage{"a": json.RawMessage(`1`)} }, ""},
+		{"members", `{"a":1}`, func(f *everyKind) { f.Members = map[string]json.RawMessage{"a": json.RawMessage(`1`)} },
+			""},
 		{"members", `"a"`, nil, "body.members: Input should be a valid dictionary"},
 		{"needed", `null`, nil, "body.needed: Field required"},
 		{"thread", `"t-1"`, func(f *everyKind) { f.Thread = "t-1" }, ""},
 		{"thread", `"../x"`, nil, "body.thread: String should match pattern '^[A-Za-z0-9_-]{1,64}$'"},
 		{"thread", `""`, nil, "body.thread: String should match pattern '^[A-Za-z0-9_-]{1,64}$'"},
-		{"meta", `{"user_id":"x","owner_id":"x","auth_token":"x","k":1}`, func(f *everyKind) { f.Meta = Metadata(`{"k":1}`) }, ""},
+		{"meta", `{"user_id":"x","owner_id":"x","auth_token":"x","k":1}`,
+			func(f *everyKind) { f.Meta = Metadata(`{"k":1}`) }, ""},
 		{"filter", `{"a":"x"}`, func(f *everyKind) { f.Filter = Filter{"a": json.RawMessage(`"x"`)} }, ""},
 		{"filter", `{"b":[1],"a b":1,"c":{}}`, nil, "body.filter: Value error, Invalid metadata filter entries: " +
 			"'a b' (unsafe key), 'b' (unsupported value type list), 'c' (unsupported value type dict)"},
@@ -89,7 +91,8 @@ func TestFieldsOfARequest(t *testing.T) {
 		in.Members[tt.member] = json.RawMessage(tt.value)
 		got, want := everyKind{}, without()
 		Decode(in, &got)
-		if wrong := (&Error{Detail: []Fault(in.Faults)}).message(); wrong != tt.wrong || (in.Err() == nil) != (tt.wrong == "") {
+		if wrong := (&Error{Detail: []Fault(in.Faults)}).message(); wrong != tt.wrong ||
+			(in.Err() == nil) != (tt.wrong == "") {
 			t.Errorf("%s %s: %q, want %q", tt.member, tt.value, wrong, tt.wrong)
 			continue
 		}
@@ -111,7 +114,8 @@ func TestAFilterAsksForSoMany(t *testing.T) {
 		}
 		in := &Input{Members: map[string]json.RawMessage{"f": json.RawMessage("{" + strings.Join(members, ",") + "}")}}
 		got := in.Filter("f")
-		if said := (&Error{Detail: []Fault(in.Faults)}).message(); !strings.HasSuffix(said, wrong) || (wrong == "") != (len(got) == n) {
+		if said := (&Error{Detail: []Fault(in.Faults)}).message(); !strings.HasSuffix(said, wrong) ||
+			(wrong == "") != (len(got) == n) {
 			t.Errorf("of %d members %d are asked for: %q", n, len(got), said)
 		}
 	}
@@ -155,7 +159,8 @@ func TestObjectsOfAList(t *testing.T) {
 	if len(list) != 2 || list[0].Str("a") != "x" || list[1].Str("a") != "y" || in.Err() != nil {
 		t.Errorf("%+v, %v", list, in.Err())
 	}
-	if list[1].Integer("a", 0, 0, 9); len(list[1].Faults) != 1 || fmt.Sprint(list[1].Faults[0].Loc) != "[body two 1 a]" {
+	if list[1].Integer("a", 0, 0, 9); len(list[1].Faults) != 1 ||
+		fmt.Sprint(list[1].Faults[0].Loc) != "[body two 1 a]" {
 		t.Errorf("within: %+v", list[1].Faults)
 	}
 	if list := in.Inputs("none", 2); list != nil || in.Err() != nil {

@@ -39,8 +39,8 @@ func (f *Faults) Err() error {
 	return &Error{Status: http.StatusUnprocessableEntity, Detail: []Fault(*f)}
 }
 
-// Input is the JSON object of a request. Its methods read members and note what is wrong with them; err has the whole list.
-// A member that is null counts as missing.
+// Input is the JSON object of a request. Its methods read members and note what is wrong with them; err has the whole
+// list. A member that is null counts as missing.
 type Input struct {
 	Faults
 
@@ -65,7 +65,8 @@ func (in *Input) Request() *http.Request {
 func (in *Input) Element(i int, raw json.RawMessage) (*Input, error) {
 	sub := &Input{At: append(slices.Clip(in.At), i), request: in.request}
 	if json.Unmarshal(raw, &sub.Members) != nil {
-		sub.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", Quoted(raw), sub.At...)
+		sub.Add("model_attributes_type", "Input should be a valid dictionary or object to extract fields from",
+			Quoted(raw), sub.At...)
 	}
 	return sub, sub.Err()
 }
@@ -121,7 +122,8 @@ func (in *Input) OneOf(name string, values ...string) string {
 	if !slices.Contains(values, s) {
 		last := len(values) - 1
 		list := "'" + strings.Join(values[:last], "', '") + "' or '" + values[last] + "'"
-		in.Add("literal_error", "Input should be "+list, Quoted(v), in.Loc(name)...).Ctx = map[string]any{"expected": list}
+		in.Add("literal_error", "Input should be "+list, Quoted(v),
+			in.Loc(name)...).Ctx = map[string]any{"expected": list}
 	}
 	return s
 }
@@ -174,9 +176,11 @@ func (f *Faults) inRange(text string, shown json.RawMessage, def, least, most in
 	case err != nil:
 		f.Add("int_parsing", "Input should be a valid integer, unable to parse string as an integer", shown, loc...)
 	case n < least:
-		f.Add("greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", least), shown, loc...).Ctx = map[string]any{"ge": least}
+		f.Add("greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", least), shown,
+			loc...).Ctx = map[string]any{"ge": least}
 	case n > most:
-		f.Add("less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", most), shown, loc...).Ctx = map[string]any{"le": most}
+		f.Add("less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", most), shown,
+			loc...).Ctx = map[string]any{"le": most}
 	default:
 		return n
 	}
@@ -251,7 +255,8 @@ func (in *Input) ThreadID(name string) string {
 	v := in.Raw(name)
 	text := in.Str(name)
 	if v != nil && !id.IsName(text, maxThreadID) {
-		in.Add("string_pattern_mismatch", "String should match pattern '"+threadPattern+"'", Quoted(v), in.Loc(name)...).
+		in.Add("string_pattern_mismatch", "String should match pattern '"+threadPattern+"'", Quoted(v),
+			in.Loc(name)...).
 			Ctx = map[string]any{"pattern": threadPattern}
 	}
 	return text

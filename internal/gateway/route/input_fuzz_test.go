@@ -16,8 +16,9 @@ func FuzzBody(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":1,"a":{"b":[null,"\u0041\ud800"]},"\u0061":2}`, ` {"a" : [ 1.50e3 , true ] } `, `[]`, `"x"`,
 		`{"a":}`, `{"a":1}}`, `{"a":1} x`, `[1e700]`, `[1e300,-0]`, `{`, ``, `nul`,
-		strings.Repeat(`[`, maxDepth) + strings.Repeat(`]`, maxDepth), strings.Repeat(`[`, maxDepth+1) + strings.Repeat(`]`, maxDepth+1),
-		strings.Repeat(`{"a":`, maxDepth) + "1" + strings.Repeat(`}`, maxDepth), strings.Repeat(`{"a":`, maxDepth) + "{}" + strings.Repeat(`}`, maxDepth),
+		strings.Repeat(`[`, maxDepth) + strings.Repeat(`]`, maxDepth), strings.Repeat(`[`, maxDepth+1) +
+			strings.Repeat(`]`, maxDepth+1), strings.Repeat(`{"a":`, maxDepth) + "1" + strings.Repeat(`}`, maxDepth),
+		strings.Repeat(`{"a":`, maxDepth) + "{}" + strings.Repeat(`}`, maxDepth),
 	} {
 		f.Add(s)
 	}

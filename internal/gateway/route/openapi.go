@@ -13,7 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/message"
 )
 
-// Document describes routes as OpenAPI, so that tools can read them. It is made of the types that the routes read and answer.
+// Document describes routes as OpenAPI, so that tools can read them. It is made of the types that the routes read and
+// answer.
 type Document struct {
 	OpenAPI string                          `json:"openapi"`
 	Info    map[string]string               `json:"info"`
@@ -69,7 +70,8 @@ func Describe(version string, routes []Route) Document {
 
 func (r Route) operation() operation {
 	op := operation{
-		Summary: r.Summary, Tags: []string{r.Group}, Role: r.Role, Owner: r.Owner, Rate: r.Rate, Security: []map[string][]string{},
+		Summary: r.Summary, Tags: []string{r.Group}, Role: r.Role, Owner: r.Owner, Rate: r.Rate,
+		Security:  []map[string][]string{},
 		Responses: map[string]map[string]content{"default": {"description": "see docs/api.md"}},
 	}
 	if r.Role != Anyone {
@@ -167,9 +169,10 @@ func schemaOf(t reflect.Type) *jsonschema.Schema {
 			t = entries.Type
 		}
 	}
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{IgnoreInvalidTypes: true, TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {}, reflect.TypeFor[message.Message](): {Type: "object"},
-	}})
+	s, err := jsonschema.ForType(t,
+		&jsonschema.ForOptions{IgnoreInvalidTypes: true, TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[json.RawMessage](): {}, reflect.TypeFor[message.Message](): {Type: "object"},
+		}})
 	if err != nil || s == nil {
 		return anything
 	}

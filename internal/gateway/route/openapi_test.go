@@ -31,7 +31,8 @@ func TestTheDescriptionOfAType(t *testing.T) {
 		}
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[Status](), reflect.TypeFor[Filter](), reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[chan int](),
+		reflect.TypeFor[Status](), reflect.TypeFor[Filter](), reflect.TypeFor[any](),
+		reflect.TypeFor[json.RawMessage](), reflect.TypeFor[chan int](),
 	} {
 		if got, err := json.Marshal(schemaOf(typ)); err != nil || string(got) != "true" {
 			t.Errorf("%v is described as %s, %v", typ, got, err)

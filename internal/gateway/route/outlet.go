@@ -35,7 +35,8 @@ func NewOutlet(w http.ResponseWriter, limits Limits, kind, quiet string) *Outlet
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("Connection", "keep-alive")
-	out := &Outlet{w: w, rc: http.NewResponseController(w), limits: limits, quiet: quiet, wrote: time.Now(), done: make(chan struct{})}
+	out := &Outlet{w: w, rc: http.NewResponseController(w), limits: limits, quiet: quiet, wrote: time.Now(),
+		done: make(chan struct{})}
 	_ = out.rc.Flush() // sends the headers; a client that has gone is noticed later
 	go out.beat()
 	return out
@@ -73,8 +74,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // Add appends to what is written. What an error leaves behind is dropped.
 type Add func(grow func(b []byte) ([]byte, error)) error
 
-// Write writes what fill adds, about a piece at once. An error of fill is returned; what was not written by then is dropped. A client
-// that does not take it in time is [ErrGone].
+// Write writes what fill adds, about a piece at once. An error of fill is returned; what was not written by then is
+// dropped. A client that does not take it in time is [ErrGone].
 func (o *Outlet) Write(fill func(add Add) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -51,7 +51,8 @@ func TestTimesOfASteadyBody(t *testing.T) {
 		for _, step := range []struct {
 			wait time.Duration
 			n    int
-		}{{0, 10 * slowest}, {5 * time.Second, slowest}, {20 * time.Second, 0}, {0, slowest}, {10 * time.Second, 28 * slowest}} {
+		}{{0, 10 * slowest}, {5 * time.Second, slowest}, {20 * time.Second, 0}, {0, slowest},
+			{10 * time.Second, 28 * slowest}} {
 			time.Sleep(step.wait)
 			if n, err := read(step.n); n != step.n || err != nil {
 				t.Fatal(n, err)
@@ -99,13 +100,15 @@ func TestADownload(t *testing.T) {
 				t.Errorf("%s: %d, %v", piece, n, err)
 			}
 		}
-		if !slices.Equal(w.Writes, []string{"ab", "c"}) || !slices.Equal(w.Allowed, []time.Duration{time.Minute, time.Minute}) {
+		if !slices.Equal(w.Writes, []string{"ab", "c"}) ||
+			!slices.Equal(w.Allowed, []time.Duration{time.Minute, time.Minute}) {
 			t.Errorf("%q in %v", w.Writes, w.Allowed)
 		}
 		w = sinktest.New()
 		d = e.SteadyWriter(w)
 		d.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
-		if n, err := io.WriteString(d, "no such range"); n != 13 || err != nil || len(w.Writes) > 0 || w.Header().Get("Content-Length") != "0" {
+		if n, err := io.WriteString(d, "no such range"); n != 13 || err != nil || len(w.Writes) > 0 ||
+			w.Header().Get("Content-Length") != "0" {
 			t.Errorf("%d, %v: %q of %q bytes", n, err, w.Writes, w.Header().Get("Content-Length"))
 		}
 	})

@@ -11,7 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 )
 
-// Rates are how many requests of each class a user may send a minute, of which all may come at once; 0 is as many as he likes.
+// Rates are how many requests of each class a user may send a minute, of which all may come at once; 0 is as many as he
+// likes.
 type Rates map[Rate]int
 
 // DefaultRates are far above what a person's programs do, and below what keeps others from being answered.
@@ -66,8 +67,8 @@ func (l *limiter) take(by access.Principal, from string, class Rate, now time.Ti
 	return wait
 }
 
-// bucket is that of a caller. When there are too many, those that are full again are forgotten, which changes nothing for their
-// callers; who then finds no room shares one. l.mu is held.
+// bucket is that of a caller. When there are too many, those that are full again are forgotten, which changes nothing
+// for their callers; who then finds no room shares one. l.mu is held.
 func (l *limiter) bucket(who counted, n int, now time.Time) *rate.Limiter {
 	if b := l.buckets[who]; b != nil {
 		return b
@@ -103,7 +104,8 @@ func (e *Env) inTime(req *http.Request, class Rate) error {
 		return nil
 	}
 	e.Watch.Limited(string(class))
-	err := Failf(http.StatusTooManyRequests, "Too many requests of the class %q: at most %d a minute; try again later", class, e.limiter.rates[class])
+	err := Failf(http.StatusTooManyRequests, "Too many requests of the class %q: at most %d a minute; try again later",
+		class, e.limiter.rates[class])
 	err.RetryAfter = int(math.Ceil(wait.Seconds()))
 	return err
 }

@@ -12,7 +12,8 @@ import (
 
 func asks() bool { return true }
 
-// TestOfEachClassAUserMaySendSoManyAMinute: what is full is full for him and the class alone, and time makes room again.
+// TestOfEachClassAUserMaySendSoManyAMinute: what is full is full for him and the class alone, and time makes room
+// again.
 func TestOfEachClassAUserMaySendSoManyAMinute(t *testing.T) {
 	t.Parallel()
 	l := &limiter{rates: Rates{Work: 60, Cheap: 2}, asks: asks}

@@ -19,8 +19,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// Reader is a field of a request that reads itself: from the object, the member that its tag names. It notes what is wrong
-// with it in the object.
+// Reader is a field of a request that reads itself: from the object, the member that its tag names. It notes what is
+// wrong with it in the object.
 type Reader interface {
 	ReadFrom(in *Input, name string)
 }
@@ -48,8 +48,8 @@ type field struct {
 // sources are the tags that say where a field is read.
 func sources() []string { return []string{"path", "query", "header", "body"} }
 
-// planOf makes a plan. A struct that no request can be read into is a mistake of the program, like a pattern that does not
-// compile: the routes are made when the server is.
+// planOf makes a plan. A struct that no request can be read into is a mistake of the program, like a pattern that does
+// not compile: the routes are made when the server is.
 func planOf(t reflect.Type) *plan {
 	p := &plan{queries: make(map[string]bool), headers: make(map[string]bool)}
 	p.add(t, nil)
@@ -179,8 +179,8 @@ func number(f reflect.StructField, tag string, def int) int {
 	return n
 }
 
-// read fills in a request and finds what it is about. The order is that of the answers: a thread's id that can be none, a
-// body that cannot be read, fields with faults, and then what is not there.
+// read fills in a request and finds what it is about. The order is that of the answers: a thread's id that can be none,
+// a body that cannot be read, fields with faults, and then what is not there.
 func (p *plan) read(e *Env, w http.ResponseWriter, r *http.Request, rt *Route, v reflect.Value) error {
 	if rt.Owner == Thread || rt.Owner == ThreadOrNew || rt.Owner == ThreadName || rt.Owner == RunName {
 		if err := checkThread(r); err != nil {

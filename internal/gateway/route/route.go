@@ -1,11 +1,12 @@
-// Package route is what the routes of the gateway have in common: their columns, and how a request is read and answered.
+// Package route is what the routes of the gateway have in common: their columns, and how a request is read and
+// answered.
 //
 //	request -> Access (403) -> Rate (429) -> path, query, headers, body by the tags of In (422) -> Of (404) -> handler -> Out
 //
-// A group of routes, such as internal/gateway/threads, makes its routes with [Get], [Post] and the others, whose handler takes
-// a typed request and returns a typed answer, or with [Raw], whose handler writes the answer itself: uploads, ranges, streams.
-// Every column must be filled in, one after the other, or the route is no [Route] and the group does not compile. The gateway
-// puts the groups into one list and serves it; openapi.json is made of the types.
+// A group of routes, such as internal/gateway/threads, makes its routes with [Get], [Post] and the others, whose
+// handler takes a typed request and returns a typed answer, or with [Raw], whose handler writes the answer itself:
+// uploads, ranges, streams. Every column must be filled in, one after the other, or the route is no [Route] and the
+// group does not compile. The gateway puts the groups into one list and serves it; openapi.json is made of the types.
 package route
 
 import (
@@ -39,8 +40,8 @@ const (
 	Thread Owner = "thread"
 	// ThreadOrNew: a thread that need not be there yet, but is not somebody else's.
 	ThreadOrNew Owner = "thread or new"
-	// ThreadName: any id that a thread may have. The handler asks the caller's own store for it, where somebody else's is as
-	// missing as one that nobody has.
+	// ThreadName: any id that a thread may have. The handler asks the caller's own store for it, where somebody else's
+	// is as missing as one that nobody has.
 	ThreadName Owner = "thread name"
 	// Run: the caller's run of the path, on the thread of the path if that names one, or a 404. `of:"run"` gets it.
 	Run Owner = "run"
@@ -50,7 +51,8 @@ const (
 	InBody Owner = "in body"
 )
 
-// Rate says how much work a request is. Of each class a user may send so many a minute as [Rates] says; openapi.json shows it.
+// Rate says how much work a request is. Of each class a user may send so many a minute as [Rates] says; openapi.json
+// shows it.
 type Rate string
 
 // The classes of work.
@@ -146,7 +148,8 @@ type (
 	NeedsBody struct{ r Route }
 )
 
-// Access says who may call: whoever has the role, or one that may do more, and the scope if the token is narrowed to some.
+// Access says who may call: whoever has the role, or one that may do more, and the scope if the token is narrowed to
+// some.
 func (n NeedsAccess) Access(role access.Role, scope string) NeedsOwner {
 	n.r.Role, n.r.Scope = role, scope
 	return NeedsOwner(n)
@@ -161,8 +164,8 @@ func (n NeedsRate) Rate(c Rate) NeedsBody { n.r.Rate = c; return NeedsBody(n) }
 // Body says what is read of the body; the route is whole.
 func (n NeedsBody) Body(b Bound) Route { n.r.Bound = b; return n.r }
 
-// Get makes a route. In is a struct whose fields are filled by their tags (see [Raw]); Out is answered as JSON, unless it is
-// a [Responder]. The other functions do the same for other methods.
+// Get makes a route. In is a struct whose fields are filled by their tags (see [Raw]); Out is answered as JSON, unless
+// it is a [Responder]. The other functions do the same for other methods.
 func Get[In, Out any](path, summary string, h func(context.Context, *In) (Out, error)) NeedsAccess {
 	return typed(http.MethodGet, path, summary, h)
 }
@@ -199,9 +202,10 @@ func typed[In, Out any](method, path, summary string, h func(context.Context, *I
 	return n
 }
 
-// Raw makes a route whose handler writes the answer. The fields of In have one of the tags path, query, header and body, each
-// with the name of what is read there; `of:"thread"` and `of:"run"` get what [NeedsOwner.Of] has found. Beside them stand
-// default, min, max, enum and required; docs/api.md has the whole. A field whose type is a [Reader] reads itself.
+// Raw makes a route whose handler writes the answer. The fields of In have one of the tags path, query, header and
+// body, each with the name of what is read there; `of:"thread"` and `of:"run"` get what [NeedsOwner.Of] has found.
+// Beside them stand default, min, max, enum and required; docs/api.md has the whole. A field whose type is a [Reader]
+// reads itself.
 func Raw[In any](method, path, summary string, h func(http.ResponseWriter, *http.Request, *In) error) NeedsAccess {
 	p := planOf(reflect.TypeFor[In]())
 	return NeedsAccess{Route{Method: method, Path: path, Summary: summary, in: p,

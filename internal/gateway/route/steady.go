@@ -7,8 +7,8 @@ import (
 )
 
 // SteadyBody is the body of a request that may take its time as long as it comes on. A client that stands still for
-// longer than wait, or sends less than slowest for long, is cut off: a deadline for the whole would either cut off honest
-// clients with slow lines or give the others hours.
+// longer than wait, or sends less than slowest for long, is cut off: a deadline for the whole would either cut off
+// honest clients with slow lines or give the others hours.
 type SteadyBody struct {
 	body  io.Reader
 	rc    *http.ResponseController
@@ -22,11 +22,12 @@ type SteadyBody struct {
 // slowest is the rate, in bytes a second, that a client must keep to on average.
 const slowest = 4 << 10
 
-// Steady bounds the body of a request to so many bytes and makes it a steady one. Whoever reads it calls Drain before the
-// answer is written.
+// Steady bounds the body of a request to so many bytes and makes it a steady one. Whoever reads it calls Drain before
+// the answer is written.
 func (e *Env) Steady(w http.ResponseWriter, r *http.Request, most int64) *SteadyBody {
 	return &SteadyBody{
-		body: http.MaxBytesReader(w, r.Body, most), rc: http.NewResponseController(w), wait: e.Limits.Write, begun: time.Now(),
+		body: http.MaxBytesReader(w, r.Body, most), rc: http.NewResponseController(w), wait: e.Limits.Write,
+		begun: time.Now(),
 	}
 }
 
@@ -36,7 +37,8 @@ func (b *SteadyBody) Read(p []byte) (int, error) {
 	if last := b.begun.Add(b.wait + time.Duration(b.got/slowest)*time.Second); last.Before(deadline) {
 		deadline = last
 	}
-	_ = b.rc.SetReadDeadline(deadline) // the server sets another one for the next request; a recorder in a test has none
+	// the server sets another one for the next request; a recorder in a test has none
+	_ = b.rc.SetReadDeadline(deadline)
 	n, err := b.body.Read(p)
 	b.got += int64(n)
 	if err != nil && err != io.EOF && b.Err == nil {
@@ -56,8 +58,8 @@ func (b *SteadyBody) Drain() {
 	}
 }
 
-// SteadyWriter gives the client of a download time for each piece that it is sent. The server takes the last deadline away
-// after the answer.
+// SteadyWriter gives the client of a download time for each piece that it is sent. The server takes the last deadline
+// away after the answer.
 type SteadyWriter struct {
 	http.ResponseWriter
 
@@ -72,7 +74,8 @@ func (e *Env) SteadyWriter(w http.ResponseWriter) *SteadyWriter {
 	return &SteadyWriter{ResponseWriter: w, rc: http.NewResponseController(w), wait: e.Limits.Write}
 }
 
-// WriteHeader implements [http.ResponseWriter]. That no such range is there is said by the status and Content-Range alone.
+// WriteHeader implements [http.ResponseWriter]. That no such range is there is said by the status and Content-Range
+// alone.
 func (w *SteadyWriter) WriteHeader(status int) {
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		w.bare = true

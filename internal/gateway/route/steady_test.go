@@ -15,7 +15,8 @@ import (
 // What comes steadily but takes far too long is cut off too.
 func TestUploadTooSlowOnAverage(t *testing.T) {
 	const hour = 3600
-	for got, want := range map[int64]error{0: os.ErrDeadlineExceeded, (hour - 60) * slowest: os.ErrDeadlineExceeded, (hour + 60) * slowest: nil} {
+	for got, want := range map[int64]error{0: os.ErrDeadlineExceeded, (hour - 60) * slowest: os.ErrDeadlineExceeded,
+		(hour + 60) * slowest: nil} {
 		var failed error
 		half := make(chan struct{}) // the first half was read; the second has to be waited for
 		e := &Env{Limits: Limits{}.WithDefaults()}

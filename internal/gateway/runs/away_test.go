@@ -15,14 +15,16 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Vars["run"] = k.Run("t", "count").ID
 	k.Play([]gateways.Scenario{{
-		Name: "a state", Method: "GET", Path: "/threads/t/state", Status: 200, Keep: map[string]string{"checkpoint_id": "at"},
+		Name: "a state", Method: "GET", Path: "/threads/t/state", Status: 200,
+		Keep: map[string]string{"checkpoint_id": "at"},
 	}})
 	ended := func() { k.Vars["gone"] = k.Run("gone", "hello").ID }
 	waits := func() { k.Vars["later"] = k.SubmitLater("later").ID }
 	// Of a run that waits its place is told, too, if the store can say it: its answer does not fail with that.
 	still := func() {
 		gateways.Eventually(t, func() bool {
-			list, err := k.Data().ListRuns(t.Context(), store.RunFilter{ThreadID: "t", Statuses: []string{event.StatusPending, event.StatusRunning}})
+			list, err := k.Data().ListRuns(t.Context(),
+				store.RunFilter{ThreadID: "t", Statuses: []string{event.StatusPending, event.StatusRunning}})
 			return err == nil && len(list) == 0
 		})
 	}
@@ -52,10 +54,12 @@ func TestADatabaseThatIsAway(t *testing.T) {
 func TestAnEndThatCannotBeTold(t *testing.T) {
 	k := gateways.New(t, nil)
 	run := k.Run("t", "hello")
-	if w, cut := k.Cut(gateways.Troubled(k.Request("GET", "/runs/"+run.ID+"/join", ""), gateways.Unsound())); !cut || w.Body.Len() > 0 {
+	if w, cut := k.Cut(gateways.Troubled(k.Request("GET", "/runs/"+run.ID+"/join", ""), gateways.Unsound())); !cut ||
+		w.Body.Len() > 0 {
 		t.Errorf("cut %t: %s", cut, w.Body)
 	}
-	if report, err := k.Report(context.WithValue(t.Context(), gateways.TroubleKey{}, gateways.Unsound()), run); err == nil {
+	if report, err := k.Report(context.WithValue(t.Context(), gateways.TroubleKey{}, gateways.Unsound()),
+		run); err == nil {
 		t.Errorf("a report %s", report)
 	}
 }

@@ -21,8 +21,8 @@ const asking = `{"dialogues": [
 		{"tool_calls": [{"name": "ask_clarification", "args": {"question": "Your trip?", "fields": [{"name": "city", "label": "City", "required": true}]}}]}]},
 	{"turns": [{"text": "You said: {{.User}}"}]}]}`
 
-// TestClarificationsOverTheAPI: a question ends a run as a success, and the answer is the next run's input, as a button, as a
-// Form or in words.
+// TestClarificationsOverTheAPI: a question ends a run as a success, and the answer is the next run's input, as a
+// button, as a Form or in words.
 func TestClarificationsOverTheAPI(t *testing.T) {
 	model, err := scripted.New(scripted.Config{Path: "asking", Script: []byte(asking)})
 	if err != nil {

@@ -48,8 +48,8 @@ type createIn struct {
 	Key      key    `header:"idempotency-key"`
 }
 
-// asked is what the body of such a request says. Requests for runs are read here alone: [Group.order] makes a runs.Request
-// of it, which is what is stored.
+// asked is what the body of such a request says. Requests for runs are read here alone: [Group.order] makes a
+// runs.Request of it, which is what is stored.
 type asked struct {
 	Assistant    string          `body:"assistant_id" doc:"an assistant; the name of the graph is the default"`
 	Input        route.Rest      `body:"input" types:"object,null" doc:"messages, and other channels of the state"`
@@ -85,8 +85,8 @@ func (k *key) ReadFrom(in *route.Input, name string) {
 	*k = key(text)
 }
 
-// strategy is what becomes of a run behind an active one. By default it waits, as on LangGraph's servers; below /api it is
-// refused, as by DeerFlow's.
+// strategy is what becomes of a run behind an active one. By default it waits, as on LangGraph's servers; below /api it
+// is refused, as by DeerFlow's.
 type strategy store.Strategy
 
 // ReadFrom implements [route.Reader].
@@ -103,19 +103,20 @@ type order struct {
 	runs.Request
 
 	modes []frames.Mode
-	// choice says that somebody chose the model for this run: it must be there. One that stands in config.configurable or
-	// with an assistant was meant for any server; an unknown name there means the default model.
+	// choice says that somebody chose the model for this run: it must be there. One that stands in config.configurable
+	// or with an assistant was meant for any server; an unknown name there means the default model.
 	choice bool
 }
 
-// order makes an order of a request. An empty thread id is a stateless one: it makes a thread, or names it in its config.
+// order makes an order of a request. An empty thread id is a stateless one: it makes a thread, or names it in its
+// config.
 func (g *Group) order(ctx context.Context, a asked, threadID string, k key) (order, error) {
 	by, caller, in := logctx.Of(ctx), route.Caller(ctx), a.Input.Input
 	o := order{Request: runs.Request{
 		RequestID: by.Request, Token: by.Token, ThreadID: threadID, UserID: caller.User.ID(), Key: string(k),
 		Role: caller.Role, Scopes: caller.Scopes, Via: caller.Via,
-		Subgraphs: a.Subgraphs, OnDisconnect: a.OnDisconnect, OnCompletion: a.OnCompletion, Strategy: store.Strategy(a.Strategy),
-		InterruptBefore: a.Before, InterruptAfter: a.After, Metadata: a.Metadata,
+		Subgraphs: a.Subgraphs, OnDisconnect: a.OnDisconnect, OnCompletion: a.OnCompletion,
+		Strategy: store.Strategy(a.Strategy), InterruptBefore: a.Before, InterruptAfter: a.After, Metadata: a.Metadata,
 		MustExist: a.IfNotExists == "reject" && threadID != "",
 	}}
 	o.takeModes(in)
@@ -129,7 +130,8 @@ func (g *Group) order(ctx context.Context, a asked, threadID string, k key) (ord
 		return o, err
 	}
 	if _, known := shape.Find(g.Models, o.Model); o.choice && o.Model != "" && !known {
-		return o, route.Failf(http.StatusBadRequest, "Model '%s' is not in the configured model allowlist", route.Clip(o.Model))
+		return o, route.Failf(http.StatusBadRequest, "Model '%s' is not in the configured model allowlist",
+			route.Clip(o.Model))
 	}
 	if err := g.takeAssistant(ctx, &o, a.Assistant); err != nil {
 		return o, err
@@ -138,7 +140,8 @@ func (g *Group) order(ctx context.Context, a asked, threadID string, k key) (ord
 		return o, err
 	}
 	if err := caller.May(access.Regular, route.GrantScope); err != nil && o.HasScope() {
-		return o, route.Failf(http.StatusForbidden, "An answer with a scope beyond once approves calls to come: %v", err)
+		return o, route.Failf(http.StatusForbidden, "An answer with a scope beyond once approves calls to come: %v",
+			err)
 	}
 	return o, warn(&o, in)
 }
@@ -150,8 +153,9 @@ func (g *Group) answerable(req runs.Request) error {
 		return nil
 	}
 	if err := g.Answers(req); err != nil {
-		return route.Failf(http.StatusUnprocessableEntity, "There is %v\nTo see what Pudu does without one, play the scripted demonstration: "+
-			`send "context": {"model_name": "%s"}`, err, config.Demo)
+		return route.Failf(http.StatusUnprocessableEntity,
+			"There is %v\nTo see what Pudu does without one, play the scripted demonstration: "+
+				`send "context": {"model_name": "%s"}`, err, config.Demo)
 	}
 	return nil
 }
@@ -197,8 +201,8 @@ func takeMessages(in *route.Input, raw json.RawMessage) []message.Message {
 }
 
 // takeCommand reads LangGraph's command: an answer to a question, a change of the state, a node to go to. One that says
-// nothing, as clients send it who leave out what is not set, is none. Without input and command the run goes on from where
-// the thread's last one stopped.
+// nothing, as clients send it who leave out what is not set, is none. Without input and command the run goes on from
+// where the thread's last one stopped.
 func (o *order) takeCommand(in *route.Input) {
 	cmd := in.Object("command")
 	if cmd.Raw("resume") == nil && cmd.Raw("update") == nil && cmd.Raw("goto") == nil {
@@ -254,7 +258,8 @@ func (o *order) takeCheckpoint(in *route.Input) {
 		o.Checkpoint = named
 	}
 	if other := cp.Str("thread_id"); other != "" && other != o.ThreadID {
-		cp.Add("value_error", "The checkpoint is of another thread", route.Quoted(cp.Raw("thread_id")), cp.Loc("thread_id")...)
+		cp.Add("value_error", "The checkpoint is of another thread", route.Quoted(cp.Raw("thread_id")),
+			cp.Loc("thread_id")...)
 	}
 	in.Take(cp)
 }
@@ -282,7 +287,8 @@ func (o *order) takeWebhook(in *route.Input) {
 	}
 	u, err := url.Parse(o.Webhook)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		in.Add("value_error", "Input should be an http or https URL without a password", route.Quoted(in.Raw("webhook")), in.Loc("webhook")...)
+		in.Add("value_error", "Input should be an http or https URL without a password",
+			route.Quoted(in.Raw("webhook")), in.Loc("webhook")...)
 	}
 }
 
@@ -306,7 +312,8 @@ func (o *order) takeConfig(in *route.Input, now time.Time) {
 		named = conf
 	}
 	o.Model = named.Text("model_name", maxModelName)
-	if metadata := (&route.Input{Members: in.Members}).Object("metadata"); metadata.Has("auth_token") { // its faults are known
+	// its faults are known
+	if metadata := (&route.Input{Members: in.Members}).Object("metadata"); metadata.Has("auth_token") {
 		in.Add("value_error", "Value error, auth_token must not stand in metadata", nil, in.Loc("metadata")...)
 	}
 	o.takeSecrets(context)
@@ -390,19 +397,24 @@ func (g *Group) admit(ctx context.Context, o order) (store.Run, error) {
 	case errors.Is(err, store.ErrNotFound):
 		return run, route.NotFound("Thread", o.ThreadID)
 	case errors.Is(err, runs.ErrNoSteer):
-		return run, route.Failf(http.StatusUnprocessableEntity, "With multitask_strategy steer the input is messages of a human, and "+
-			"there is neither a command nor after_seconds")
+		return run, route.Failf(http.StatusUnprocessableEntity,
+			"With multitask_strategy steer the input is messages of a human, and "+
+				"there is neither a command nor after_seconds")
 	case errors.Is(err, store.ErrSteers):
-		return run, &route.Error{Status: http.StatusTooManyRequests, RetryAfter: 5, Detail: fmt.Sprintf("Thread %s has %d messages "+
-			"that its run has not read yet, the most there may be; wait until it has, or take one back", o.ThreadID, store.MaxSteers)}
+		return run, &route.Error{Status: http.StatusTooManyRequests, RetryAfter: 5,
+			Detail: fmt.Sprintf("Thread %s has %d messages "+
+				"that its run has not read yet, the most there may be; wait until it has, or take one back", o.ThreadID,
+				store.MaxSteers)}
 	case errors.Is(err, store.ErrTooLarge) && o.Strategy == store.Steer:
-		return run, route.Failf(http.StatusRequestEntityTooLarge, "What is said to a run at work may have %d bytes at once; say it in "+
-			"parts, or upload it as a file", store.MaxSteer)
+		return run, route.Failf(http.StatusRequestEntityTooLarge,
+			"What is said to a run at work may have %d bytes at once; say it in "+
+				"parts, or upload it as a file", store.MaxSteer)
 	case errors.Is(err, store.ErrTrashed):
 		return run, route.InBin(o.ThreadID)
 	case errors.Is(err, store.ErrConflict):
-		return run, route.Failf(http.StatusConflict, "Thread %s has an active run; wait for it, cancel it, or choose another "+
-			"multitask_strategy", o.ThreadID)
+		return run, route.Failf(http.StatusConflict,
+			"Thread %s has an active run; wait for it, cancel it, or choose another "+
+				"multitask_strategy", o.ThreadID)
 	}
 	return run, err
 }

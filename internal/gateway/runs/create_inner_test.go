@@ -27,9 +27,10 @@ func TestCommandsAndInputs(t *testing.T) {
 		`{"command":{"goto":"tools"}}`: {Request: runs.Request{Goto: "tools"}},
 		`{"input":{"title":"x"},"command":{"resume":1}}`:                {Request: runs.Request{Resume: json.RawMessage("1")}},
 		`{"input":{"title":"x"},"command":{"resume":1,"goto":"model"}}`: {Request: runs.Request{Resume: json.RawMessage("1"), Goto: "model"}},
-		`{"input":{"title":"x"},"command":{"update":{}}}`:               {Request: runs.Request{Continue: true, Values: map[string]json.RawMessage{}}},
-		`{"input":{"title":"x"},"command":{}}`:                          titled,
-		`{"input":{"title":"x"}}`:                                       titled,
+		`{"input":{"title":"x"},"command":{"update":{}}}`: {Request: runs.Request{Continue: true,
+			Values: map[string]json.RawMessage{}}},
+		`{"input":{"title":"x"},"command":{}}`: titled,
+		`{"input":{"title":"x"}}`:              titled,
 	} {
 		in := &route.Input{}
 		if err := json.Unmarshal([]byte(body), &in.Members); err != nil {
@@ -57,15 +58,16 @@ func TestTimesOfOrders(t *testing.T) {
 	}
 }
 
-// TestWhatIsFollowedOfARun: runs below it are where a reader asks for them beside the modes; without modes it is as the run was
-// started with.
+// TestWhatIsFollowedOfARun: runs below it are where a reader asks for them beside the modes; without modes it is as the
+// run was started with.
 func TestWhatIsFollowedOfARun(t *testing.T) {
 	modes := viewModes{"values"}
 	for _, c := range []struct {
 		in   viewIn
 		want bool
 	}{
-		{viewIn{Modes: modes}, false}, {viewIn{Modes: modes, Subgraphs: true}, true}, {viewIn{Subgraphs: true}, false}, {viewIn{}, false},
+		{viewIn{Modes: modes}, false}, {viewIn{Modes: modes, Subgraphs: true}, true}, {viewIn{Subgraphs: true}, false},
+		{viewIn{}, false},
 	} {
 		if got := c.in.view(); got.subgraphs != c.want {
 			t.Errorf("%+v: %t", c.in, got.subgraphs)
@@ -76,7 +78,8 @@ func TestWhatIsFollowedOfARun(t *testing.T) {
 // TestChannelsOfAnInput are its members beside the messages, so far as they say something.
 func TestChannelsOfAnInput(t *testing.T) {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
-	in := map[string]json.RawMessage{agent.Messages.Name(): raw("[]"), "title": raw(`"x"`), "goal": raw("null"), threadstate.Todos.Name(): raw("[]")}
+	in := map[string]json.RawMessage{agent.Messages.Name(): raw("[]"), "title": raw(`"x"`), "goal": raw("null"),
+		threadstate.Todos.Name(): raw("[]")}
 	want := map[string]json.RawMessage{"title": raw(`"x"`), threadstate.Todos.Name(): raw("[]")}
 	if d := cmp.Diff(want, channels(in)); d != "" || len(in) != 4 {
 		t.Error(d)

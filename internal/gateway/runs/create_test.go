@@ -54,7 +54,8 @@ func TestWhatARunBelongsTo(t *testing.T) {
 	k := gateways.New(t, nil)
 	w := k.Do("POST", "/runs", `{"input":{"messages":"hello"}}`)
 	got := jsontest.Decode(t, w.Body.Bytes())
-	if d := cmp.Diff([]any{gateway.GraphID, map[string]any{}}, []any{jsontest.At(got, "assistant_id"), jsontest.At(got, "metadata")}); d != "" {
+	if d := cmp.Diff([]any{gateway.GraphID, map[string]any{}},
+		[]any{jsontest.At(got, "assistant_id"), jsontest.At(got, "metadata")}); d != "" {
 		t.Error(d)
 	}
 	k.Play([]gateways.Scenario{
@@ -220,27 +221,36 @@ func TestFaultsOfFilters(t *testing.T) {
 		refused("POST", "/assistants/count", `{"name":5}`, `{"type":"string_type","loc":["body","name"],"input":5}`),
 		refused("POST", "/assistants/lead_agent/versions", `{"metadata":{"a b":1}}`,
 			`{"loc":["body","metadata"],"msg":"Value error, Invalid metadata filter entries: 'a b' (unsafe key)"}`),
-		refused("POST", "/assistants/lead_agent/latest", `{"version":0}`, `{"type":"greater_than_equal","loc":["body","version"]}`),
-		refused("POST", "/assistants/lead_agent/latest", `{"version":2147483648}`, `{"type":"less_than_equal","loc":["body","version"]}`),
-		refused("DELETE", "/assistants/lead_agent?delete_threads=x", "", `{"type":"bool_parsing","loc":["query","delete_threads"],"input":"x"}`),
+		refused("POST", "/assistants/lead_agent/latest", `{"version":0}`,
+			`{"type":"greater_than_equal","loc":["body","version"]}`),
+		refused("POST", "/assistants/lead_agent/latest", `{"version":2147483648}`,
+			`{"type":"less_than_equal","loc":["body","version"]}`),
+		refused("DELETE", "/assistants/lead_agent?delete_threads=x", "",
+			`{"type":"bool_parsing","loc":["query","delete_threads"],"input":"x"}`),
 		refused("POST", "/threads/count", `{"metadata":`+many+`}`,
 			`{"loc":["body","metadata"],"msg":"Value error, Invalid metadata filter entries: more than 64"}`),
-		refused("POST", "/threads/search", `{"metadata":5}`, `{"type":"dict_type","loc":["body","metadata"],"input":5}`),
-		refused("POST", "/threads/t/history", `{"metadata":5}`, `{"type":"dict_type","loc":["body","metadata"],"input":5}`),
+		refused("POST", "/threads/search", `{"metadata":5}`,
+			`{"type":"dict_type","loc":["body","metadata"],"input":5}`),
+		refused("POST", "/threads/t/history", `{"metadata":5}`,
+			`{"type":"dict_type","loc":["body","metadata"],"input":5}`),
 		refused("POST", "/threads/search", `{"ids":5}`, `{"type":"list_type","loc":["body","ids"],"input":5}`),
 		refused("POST", "/threads/t/history", `{"before":{"configurable":{"checkpoint_id":5}}}`,
 			`{"type":"string_type","loc":["body","before","configurable","checkpoint_id"]}`),
 		refused("POST", "/store/items/search", `{"filter":`+many+`}`,
 			`{"type":"too_long","loc":["body","filter"],"msg":"Dictionary should have at most 64 items"}`),
-		refused("POST", "/store/items/search", `{"filter":{"a":{"$eq":1,"$gt":2}}}`, `{"loc":["body","filter","a","*"]},{"loc":["body","filter","a","*"]}`),
+		refused("POST", "/store/items/search", `{"filter":{"a":{"$eq":1,"$gt":2}}}`,
+			`{"loc":["body","filter","a","*"]},{"loc":["body","filter","a","*"]}`),
 		refused("DELETE", "/store/items", `{"key":"k"}`, `{"type":"missing","loc":["body","namespace"],"input":null}`),
-		refused("PUT", "/store/items", `{"namespace":["a"],"key":null,"value":{}}`, `{"type":"missing","loc":["body","key"],"input":null}`),
+		refused("PUT", "/store/items", `{"namespace":["a"],"key":null,"value":{}}`,
+			`{"type":"missing","loc":["body","key"],"input":null}`),
 		refused("PUT", "/store/items", `{"namespace":["a"],"key":"k","value":{},"ttl":0}`,
 			`{"type":"greater_than","loc":["body","ttl"],"input":0,"ctx":{"gt":0}}`),
 		refused("PUT", "/store/items", `{"namespace":`+jsontest.ListOf(1001, `"a"`)+`,"key":"k","value":{}}`,
 			`{"type":"too_long","loc":["body","namespace"]}`),
-		refused("GET", "/threads/t/history?limit=0", "", `{"type":"greater_than_equal","loc":["query","limit"],"input":"0","ctx":{"ge":1}}`),
-		refused("GET", "/threads/t/artifacts/mnt/user-data/outputs/a.txt?download=x", "", `{"type":"bool_parsing","loc":["query","download"]}`),
+		refused("GET", "/threads/t/history?limit=0", "",
+			`{"type":"greater_than_equal","loc":["query","limit"],"input":"0","ctx":{"ge":1}}`),
+		refused("GET", "/threads/t/artifacts/mnt/user-data/outputs/a.txt?download=x", "",
+			`{"type":"bool_parsing","loc":["query","download"]}`),
 	})
 	for range 20 { // members have no order
 		k.Play([]gateways.Scenario{refused("POST", "/store/items/search",

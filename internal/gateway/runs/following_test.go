@@ -23,8 +23,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/jsontest"
 )
 
-// TestAThreadIsFollowed from the first run that is active on: each run once and in their order, those too that are made later,
-// until the server stops. What has ended before is not told.
+// TestAThreadIsFollowed from the first run that is active on: each run once and in their order, those too that are made
+// later, until the server stops. What has ended before is not told.
 func TestAThreadIsFollowed(t *testing.T) {
 	streams := &gateways.Streams{}
 	k := gateways.New(t, func(c *gateway.Config) { c.Watch = streams })
@@ -66,7 +66,8 @@ func TestAThreadIsFollowed(t *testing.T) {
 		t.Errorf("of one that was cancelled before it began: %v", names)
 	}
 	fourth := k.Run("t", "hello")
-	if names, ids = until(1); !slices.Equal(names, []string{"metadata", "values", "values", "end"}) || !slices.Equal(ids, []string{fourth.ID}) {
+	if names, ids = until(1); !slices.Equal(names, []string{"metadata", "values", "values", "end"}) ||
+		!slices.Equal(ids, []string{fourth.ID}) {
 		t.Errorf("of a later one: %v of %v", names, ids)
 	}
 	if open := streams.Now.Load(); open != 1 {
@@ -109,7 +110,8 @@ func TestAThreadIsFollowedByItsModes(t *testing.T) {
 		},
 	})
 	for n := int64(1); n <= 2; n++ {
-		if w := k.Send(gateways.Troubled(k.Request("GET", "/threads/t/stream", ""), &gateways.Trouble{N: n})); w.Code != http.StatusServiceUnavailable {
+		if w := k.Send(gateways.Troubled(k.Request("GET", "/threads/t/stream", ""),
+			&gateways.Trouble{N: n})); w.Code != http.StatusServiceUnavailable {
 			t.Errorf("call %d: %d %s", n, w.Code, w.Body)
 		}
 	}
@@ -121,7 +123,8 @@ func TestAFollowedThreadThatBreaksOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		query   string
 		trouble *gateways.Trouble
-	}{"torn": {"", &gateways.Trouble{}}, "modes that cannot be read": {"", spoiled}, "a request that cannot be read": {"?stream_mode=values", spoiled}} {
+	}{"torn": {"", &gateways.Trouble{}}, "modes that cannot be read": {"", spoiled},
+		"a request that cannot be read": {"?stream_mode=values", spoiled}} {
 		k := gateways.New(t, func(c *gateway.Config) {
 			c.Hub = &gateways.Broken{Happens: func(string) error { return errors.New("torn") }}
 		})
@@ -142,8 +145,8 @@ func TestAFollowedThreadThatBreaksOff(t *testing.T) {
 	}
 }
 
-// TestStreamsThatBreakOff are told of in the log, with the run, unless the client has gone or the server stops. Streams are
-// counted while they last.
+// TestStreamsThatBreakOff are told of in the log, with the run, unless the client has gone or the server stops. Streams
+// are counted while they last.
 func TestStreamsThatBreakOff(t *testing.T) {
 	var log bytes.Buffer
 	hub, streams := &gateways.Broken{}, &gateways.Streams{}
@@ -155,8 +158,10 @@ func TestStreamsThatBreakOff(t *testing.T) {
 		err  error
 		gone bool
 		told bool
-	}{{errors.New("torn"), false, true}, {runroutes.ErrGone, false, false}, {route.ErrStopping, false, false}, {context.Canceled, true, false}} {
-		for path, line := range map[string]string{"stream": `msg="stream broke off"`, "log": `msg="the log of a run broke off"`} {
+	}{{errors.New("torn"), false, true}, {runroutes.ErrGone, false, false}, {route.ErrStopping, false, false},
+		{context.Canceled, true, false}} {
+		for path, line := range map[string]string{"stream": `msg="stream broke off"`,
+			"log": `msg="the log of a run broke off"`} {
 			log.Reset()
 			ctx, cancel := context.WithCancel(t.Context())
 			open := int64(0)
@@ -194,7 +199,8 @@ func TestACancelThatFails(t *testing.T) {
 		run := k.Run("t", "hello")
 		log.Reset()
 		k.Do("GET", "/threads/t/runs/"+run.ID+"/stream"+query, "")
-		if got := strings.Contains(log.String(), `msg="the run of a client that has gone was not cancelled" run=`+run.ID); got != told {
+		if got := strings.Contains(log.String(), `msg="the run of a client that has gone was not cancelled" run=`+
+			run.ID); got != told {
 			t.Errorf("%q: %s", query, &log)
 		}
 	}
@@ -235,7 +241,8 @@ func TestWhoWaitsAndGoes(t *testing.T) {
 	for _, cancels := range []bool{true, false} {
 		k := gateways.New(t, nil)
 		mode := map[bool]string{true: "cancel", false: "continue"}[cancels]
-		_, goes := k.Open("POST", "/runs/wait", `{"input":{"messages":"wait"},"on_disconnect":"`+mode+`","config":{"configurable":{"thread_id":"t"}}}`)
+		_, goes := k.Open("POST", "/runs/wait", `{"input":{"messages":"wait"},"on_disconnect":"`+mode+
+			`","config":{"configurable":{"thread_id":"t"}}}`)
 		<-k.Begun
 		query := map[bool]string{true: "?cancel_on_disconnect=1"}[cancels]
 		other := k.Start("u")

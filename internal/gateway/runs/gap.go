@@ -9,8 +9,9 @@ import (
 	"github.com/pudu-ai/pudu/internal/stream/frames"
 )
 
-// gap is the frame for a reader who stopped in the middle of a message and comes back when its pieces are gone: the message
-// follows as a whole, and the reader had better read the state anew. It has no id, since nothing of the run is in it.
+// gap is the frame for a reader who stopped in the middle of a message and comes back when its pieces are gone: the
+// message follows as a whole, and the reader had better read the state anew. It has no id, since nothing of the run is
+// in it.
 func gap(run store.Run, v view, evs []event.Event) (frames.Frame, bool) {
 	at, ok := frames.ParseFrameID(v.after)
 	if !ok {
@@ -23,7 +24,8 @@ func gap(run store.Run, v view, evs []event.Event) (frames.Frame, bool) {
 		}
 		data, err := json.Marshal(map[string]string{
 			"code": "stream_replay_gap", "run_id": run.ID, "requested_event_id": v.after,
-			"earliest_available_event_id": ev.ID.String(), "latest_available_event_id": ev.ID.String(), "recovery": "reload_durable_state",
+			"earliest_available_event_id": ev.ID.String(), "latest_available_event_id": ev.ID.String(),
+			"recovery": "reload_durable_state",
 		})
 		return frames.Frame{Event: "gap", Data: data}, err == nil
 	}

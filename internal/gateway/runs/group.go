@@ -26,16 +26,19 @@ type Group struct {
 	Hub     Follower
 	// Models are those that a run may name; the first is the default.
 	Models []shape.Model
-	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there is.
+	// Answers is nil if there is a model that can answer the request, else says how to add one; nil means that there
+	// is.
 	Answers func(req runs.Request) error
-	// Assistant finds one of the caller's assistants by its id, or the lead agent by the graph's name. The error is a 404.
+	// Assistant finds one of the caller's assistants by its id, or the lead agent by the graph's name. The error is a
+	// 404.
 	Assistant func(ctx context.Context, idOrName string) (assistants.Assistant, error)
 }
 
-// Follower yields the events of a user's run after an id, first from the log and then live, until the run is at its end, and
-// returns the run. It is a follow.Hub.
+// Follower yields the events of a user's run after an id, first from the log and then live, until the run is at its
+// end, and returns the run. It is a follow.Hub.
 type Follower interface {
-	Follow(ctx context.Context, u access.User, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error)
+	Follow(ctx context.Context, u access.User, runID string, after event.ID,
+		yield func([]event.Event) error) (store.Run, error)
 }
 
 // runs is what the caller can do with runs.
@@ -50,7 +53,8 @@ const (
 
 // Routes are those of runs on threads, and of runs that make a thread of their own.
 func (g *Group) Routes() []route.Route {
-	return append(route.Under("runs", append(g.ofThreads(), g.ofSteers()...)...), route.Under("stateless runs", g.stateless()...)...)
+	return append(route.Under("runs", append(g.ofThreads(), g.ofSteers()...)...),
+		route.Under("stateless runs", g.stateless()...)...)
 }
 
 func (g *Group) ofThreads() []route.Route {
@@ -76,9 +80,11 @@ func (g *Group) ofThreads() []route.Route {
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Stream).Body(route.None),
 		route.Raw(http.MethodPost, one+"/stream", "Follow a run, or cancel it first", g.follow).
 			Access(access.Regular, write).Of(route.Run).Rate(route.Stream).Body(route.None),
-		route.Raw(http.MethodGet, one+"/log", "Follow a run as it is kept: its events as JSON lines, from the one behind after on", g.log).
+		route.Raw(http.MethodGet, one+"/log",
+			"Follow a run as it is kept: its events as JSON lines, from the one behind after on", g.log).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Stream).Body(route.None),
-		route.Raw(http.MethodGet, "/threads/{thread_id}/stream", "Follow the runs of a thread, one after the other", g.followThread).
+		route.Raw(http.MethodGet, "/threads/{thread_id}/stream", "Follow the runs of a thread, one after the other",
+			g.followThread).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Stream).Body(route.None),
 	}
 }
@@ -87,14 +93,17 @@ func (g *Group) stateless() []route.Route {
 	return []route.Route{
 		route.Post("/runs", "Start a run on a thread of its own", g.create).
 			Access(access.Regular, write).Of(route.InBody).Rate(route.Work).Body(route.Maybe),
-		route.Raw(http.MethodPost, "/runs/stream", "Start a run on a thread of its own and stream what happens", g.createStream).
+		route.Raw(http.MethodPost, "/runs/stream", "Start a run on a thread of its own and stream what happens",
+			g.createStream).
 			Access(access.Regular, write).Of(route.InBody).Rate(route.Work).Body(route.Maybe),
-		route.Raw(http.MethodPost, "/runs/wait", "Start a run on a thread of its own and wait for the state that it ends with",
+		route.Raw(http.MethodPost, "/runs/wait",
+			"Start a run on a thread of its own and wait for the state that it ends with",
 			g.createWait).Access(access.Regular, write).Of(route.InBody).Rate(route.Work).Body(route.Maybe),
 		route.Post("/runs/batch", "Start many runs", g.batch).
 			Access(access.Regular, write).Of(route.InBody).Rate(route.Work).Body(route.List),
 		route.Post("/runs/cancel", "Cancel many runs", g.cancelMany).
-			Access(access.Regular, write).Of(route.InBody).Rate(route.Write).Body(route.JSON).Audits(audit.Delete, "run"),
+			Access(access.Regular, write).Of(route.InBody).Rate(route.Write).Body(route.JSON).
+			Audits(audit.Delete, "run"),
 		route.Get("/runs/{run_id}", "Look at a run", g.get).
 			Access(access.Viewer, read).Of(route.Run).Rate(route.Cheap).Body(route.None),
 		route.Delete("/runs/{run_id}", "Remove a run that has ended", g.remove).

@@ -17,8 +17,8 @@ import (
 )
 
 // log writes the events of a run as they are, without a projection: one JSON object a line, from the one behind "after"
-// on, until the run is at its end. The last line tells how it ended: {"run": ...}; a stream without that line was cut off,
-// and whoever reads it comes back with the last id. Empty lines keep the connection alive.
+// on, until the run is at its end. The last line tells how it ended: {"run": ...}; a stream without that line was cut
+// off, and whoever reads it comes back with the last id. Empty lines keep the connection alive.
 func (g *Group) log(w http.ResponseWriter, r *http.Request, in *logIn) error {
 	if g.Stopping.Err() != nil {
 		return &route.Error{Status: http.StatusServiceUnavailable, Detail: "The server is stopping", RetryAfter: 1}
@@ -133,8 +133,8 @@ func published(schema state.Schema, raw json.RawMessage) (json.RawMessage, error
 	return append(b, ']'), nil
 }
 
-// endJSON is how a run ended. Unlike in the LangGraph API, the status is the one that is stored: a run that waits for a human is
-// interrupted, without a stop reason.
+// endJSON is how a run ended. Unlike in the LangGraph API, the status is the one that is stored: a run that waits for a
+// human is interrupted, without a stop reason.
 type endJSON struct {
 	RunID      string    `json:"run_id"`
 	ThreadID   string    `json:"thread_id"`
@@ -160,8 +160,8 @@ type usageJSON struct {
 // end writes the last line.
 func (l *logger) end(run store.Run) error {
 	end := endJSON{
-		RunID: run.ID, ThreadID: run.ThreadID, Status: run.Status, Attempt: run.Attempt, Error: run.Error, StopReason: run.StopReason,
-		CreatedAt: shape.Stamp(run.CreatedAt), UpdatedAt: shape.Stamp(run.UpdatedAt),
+		RunID: run.ID, ThreadID: run.ThreadID, Status: run.Status, Attempt: run.Attempt, Error: run.Error,
+		StopReason: run.StopReason, CreatedAt: shape.Stamp(run.CreatedAt), UpdatedAt: shape.Stamp(run.UpdatedAt),
 	}
 	if run.Usage != nil {
 		var u message.Usage

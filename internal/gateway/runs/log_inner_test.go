@@ -46,7 +46,8 @@ func TestLinesOfTheLogHaveNoLineBreaks(t *testing.T) {
 	out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "application/x-ndjson", "\n")
 	defer out.Close()
 	l := &logger{Outlet: out, schema: schema()}
-	evs := []event.Event{{ID: event.ID{Attempt: 1, N: 1}, Open: 7, Data: event.ToolStart{CallID: "c", Args: json.RawMessage("{\n\"a\":\r\n \"b \\n c\"}")}}}
+	evs := []event.Event{{ID: event.ID{Attempt: 1, N: 1}, Open: 7,
+		Data: event.ToolStart{CallID: "c", Args: json.RawMessage("{\n\"a\":\r\n \"b \\n c\"}")}}}
 	if err := l.events(evs); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +101,9 @@ func TestBlanksOfAnAnswer(t *testing.T) {
 // TestEventsThatCannotBeWritten end a log, without an end of the run.
 func TestEventsThatCannotBeWritten(t *testing.T) {
 	for name, data := range map[string]event.Data{
-		"writes": event.State{Writes: json.RawMessage(`[{"c":`)}, "writes of a tool": event.ToolEnd{CallID: "c", Writes: json.RawMessage(`{`)},
-		"arguments": event.ToolStart{CallID: "c", Args: json.RawMessage(`{`)}, "none": nil,
+		"writes":           event.State{Writes: json.RawMessage(`[{"c":`)},
+		"writes of a tool": event.ToolEnd{CallID: "c", Writes: json.RawMessage(`{`)},
+		"arguments":        event.ToolStart{CallID: "c", Args: json.RawMessage(`{`)}, "none": nil,
 	} {
 		w := sinktest.New()
 		out := route.NewOutlet(w, route.Limits{}.WithDefaults(), "x", "")
@@ -126,7 +128,8 @@ func TestEventsThatCannotBeWritten(t *testing.T) {
 		t.Error("half an update is published")
 	}
 	private := event.ToolEnd{CallID: "c", Writes: json.RawMessage(`[{"c":"loop_stop","op":"put","v":1}]`)}
-	if line, err := l.line(nil, event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: private}); err != nil || strings.Contains(string(line), "loop_stop") {
+	if line, err := l.line(nil, event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: private}); err != nil ||
+		strings.Contains(string(line), "loop_stop") {
 		t.Errorf("%s, %v", line, err)
 	}
 }
@@ -137,6 +140,7 @@ type broken struct {
 	run     store.Run
 }
 
-func (b *broken) Follow(_ context.Context, _ access.User, runID string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
+func (b *broken) Follow(_ context.Context, _ access.User, runID string, _ event.ID,
+	_ func([]event.Event) error) (store.Run, error) {
 	return b.run, b.happens(runID)
 }

@@ -16,11 +16,11 @@ import (
 
 // What a request says about its run beside the input: the options of the agent in its context and its config.
 
-// serverOwned are the options that tell whom a run belongs to and how it came. Only this program says that: a client that
-// could would give itself rights, or take a person's place. (github_token is a secret.)
+// serverOwned are the options that tell whom a run belongs to and how it came. Only this program says that: a client
+// that could would give itself rights, or take a person's place. (github_token is a secret.)
 var serverOwned = []string{
-	"user_id", "user_role", "is_internal", "authz_attributes", "oauth_provider", "oauth_id", "channel_user_id", "channel_name",
-	"non_interactive", "github_token",
+	"user_id", "user_role", "is_internal", "authz_attributes", "oauth_provider", "oauth_id", "channel_user_id",
+	"channel_name", "non_interactive", "github_token",
 }
 
 // sanitized is a config or context without secrets, which a run may use but nobody may keep, and without what only the
@@ -41,7 +41,8 @@ func sanitized(raw json.RawMessage) json.RawMessage {
 	return route.Object(members)
 }
 
-// standOn lays the request on what its assistant sets: an option that the request names, wherever it does, is the request's.
+// standOn lays the request on what its assistant sets: an option that the request names, wherever it does, is the
+// request's.
 func (o *order) standOn(a assistants.Assistant) {
 	base, context := shape.Members(sanitized(a.Config)), sanitized(a.Context)
 	config := shape.Members(o.Config)

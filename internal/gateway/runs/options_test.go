@@ -26,13 +26,15 @@ func TestAnAssistantsOptionsAreDefaults(t *testing.T) {
 		{
 			"all of them", `"config":{"recursion_limit":9,"tags":["a"],"configurable":{"is_plan_mode":true,"k":1}},
 			"context":{"agent_name":"poet","model_name":"fake"}`,
-			``, `{"configurable":{"is_plan_mode":true,"k":1},"recursion_limit":9,"tags":["a"]}`, `{"agent_name":"poet","model_name":"fake"}`, "fake",
+			``, `{"configurable":{"is_plan_mode":true,"k":1},"recursion_limit":9,"tags":["a"]}`,
+			`{"agent_name":"poet","model_name":"fake"}`, "fake",
 		},
 		{
 			"what the request does not say",
 			`"config":{"recursion_limit":9,"configurable":{"is_plan_mode":true,"k":1}},"context":{"agent_name":"poet","reasoning_effort":"low"}`,
 			`"config":{"recursion_limit":5,"configurable":{"k":2,"l":3}},"context":{"agent_name":"other"}`,
-			`{"configurable":{"is_plan_mode":true,"k":2,"l":3},"recursion_limit":5}`, `{"agent_name":"other","reasoning_effort":"low"}`, "",
+			`{"configurable":{"is_plan_mode":true,"k":2,"l":3},"recursion_limit":5}`,
+			`{"agent_name":"other","reasoning_effort":"low"}`, "",
 		},
 		{
 			"a choice that stands elsewhere is the request's",
@@ -42,16 +44,19 @@ func TestAnAssistantsOptionsAreDefaults(t *testing.T) {
 		},
 		{
 			"null says nothing", `"context":{"agent_name":"poet"},"config":{"configurable":{"k":1}}`,
-			`"context":{"agent_name":null,"b":null},"config":{"configurable":null}`, `{"configurable":{"k":1}}`, `{"agent_name":"poet","b":null}`, "",
+			`"context":{"agent_name":null,"b":null},"config":{"configurable":null}`, `{"configurable":{"k":1}}`,
+			`{"agent_name":"poet","b":null}`, "",
 		},
 		{"nothing at all", `"context":{},"config":{}`, ``, ``, ``, ""},
-		{"a model of its configurable", `"config":{"configurable":{"model_name":"fake"}}`, ``, `{"configurable":{"model_name":"fake"}}`, ``, "fake"},
+		{"a model of its configurable", `"config":{"configurable":{"model_name":"fake"}}`, ``,
+			`{"configurable":{"model_name":"fake"}}`, ``, "fake"},
 		{
 			"what is the server's to say",
 			`"config":{"configurable":{"user_id":"x","k":1},"context":{"is_internal":true}},"context":{"channel_name":"github","secrets":{},"__x":1}`,
 			`"context":{"a":1}`, `{"configurable":{"k":1}}`, `{"a":1}`, "",
 		},
-		{"what is no object", `"config":{"configurable":[1],"recursion_limit":"many"}`, ``, `{"recursion_limit":"many"}`, ``, ""},
+		{"what is no object", `"config":{"configurable":[1],"recursion_limit":"many"}`, ``,
+			`{"recursion_limit":"many"}`, ``, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := gateways.New(t, nil)
@@ -70,7 +75,8 @@ func TestAnAssistantsOptionsAreDefaults(t *testing.T) {
 				},
 			})
 			req := kept(t, k)
-			got, want := []string{string(req.Config), string(req.Context), req.Model}, []string{c.config, c.context, c.model}
+			got, want := []string{string(req.Config), string(req.Context), req.Model},
+				[]string{c.config, c.context, c.model}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -110,7 +116,8 @@ func TestAClientCannotSayWhoItIs(t *testing.T) {
 		Want: `{"kwargs":{"context":{"is_plan_mode":true,"channel_name":"<absent>","user_id":"<absent>"},
 			"config":{"configurable":{"a":1}}}}`,
 	}})
-	if req := kept(t, k); strings.Contains(string(req.Config)+string(req.Context), "forged") || req.UserID != gateways.User {
+	if req := kept(t, k); strings.Contains(string(req.Config)+string(req.Context), "forged") ||
+		req.UserID != gateways.User {
 		t.Errorf("%s %s, of %s", req.Config, req.Context, req.UserID)
 	}
 	for _, name := range []string{"user_id", "user_role", "is_internal", "channel_name", "non_interactive"} {
@@ -133,7 +140,8 @@ func TestTheSchemaListsOptionsThatCount(t *testing.T) {
 			continue
 		}
 		most, more := fmt.Sprintf(`{"%s":%.0f}`, name, *s.Maximum), fmt.Sprintf(`{"%s":%.0f}`, name, *s.Maximum+1)
-		if !cmp.Equal(lead.ReadOptions(nil, []byte(most)), lead.ReadOptions(nil, []byte(more))) || cmp.Equal(none, lead.ReadOptions(nil, []byte(most))) {
+		if !cmp.Equal(lead.ReadOptions(nil, []byte(most)), lead.ReadOptions(nil, []byte(more))) ||
+			cmp.Equal(none, lead.ReadOptions(nil, []byte(most))) {
 			t.Errorf("%s is not bounded by %v", name, *s.Maximum)
 		}
 	}
@@ -146,18 +154,23 @@ func TestModelOfARun(t *testing.T) {
 	})
 	for _, tt := range []struct{ name, options, want string }{
 		{"none", `"config":{}`, `{"model_name":"fake","ls_model_name":"fake-1","ls_provider":"vendor"}`},
-		{"by the context", `"context":{"model_name":"other"}`, `{"model_name":"other","ls_model_name":"other-1","ls_provider":"<absent>"}`},
+		{"by the context", `"context":{"model_name":"other"}`,
+			`{"model_name":"other","ls_model_name":"other-1","ls_provider":"<absent>"}`},
 		{"by the configuration", `"config":{"configurable":{"model_name":"other"}}`, `{"model_name":"other"}`},
-		{"an unknown one that was configured", `"config":{"configurable":{"model_name":"nope"}}`, `{"run_id":"*","ls_model_name":"nope"}`},
-		{"by the context of the configuration", `"config":{"context":{"model_name":"other"}}`, `{"model_name":"other"}`},
+		{"an unknown one that was configured", `"config":{"configurable":{"model_name":"nope"}}`,
+			`{"run_id":"*","ls_model_name":"nope"}`},
+		{"by the context of the configuration", `"config":{"context":{"model_name":"other"}}`,
+			`{"model_name":"other"}`},
 	} {
-		w := k.Do("POST", "/runs/stream", `{"input":{"messages":"hello"},"stream_mode":"messages-tuple",`+tt.options+`}`)
+		w := k.Do("POST", "/runs/stream", `{"input":{"messages":"hello"},"stream_mode":"messages-tuple",`+tt.options+
+			`}`)
 		fs := gateways.ParseSSE(t, w.Body.String())
 		if len(fs) < 2 || fs[1].Event != "messages" {
 			t.Errorf("%s: %v", tt.name, gateways.Events(fs))
 			continue
 		}
-		if why := jsontest.Unlike(jsontest.Decode(t, []byte(tt.want)), jsontest.At(jsontest.Decode(t, []byte(fs[1].Data)), "1")); why != "" {
+		if why := jsontest.Unlike(jsontest.Decode(t, []byte(tt.want)),
+			jsontest.At(jsontest.Decode(t, []byte(fs[1].Data)), "1")); why != "" {
 			t.Errorf("%s: %s in %s", tt.name, why, fs[1].Data)
 		}
 	}

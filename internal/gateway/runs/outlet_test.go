@@ -18,7 +18,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/sinktest"
 )
 
-// TestHeartbeats: a stream says something when it was quiet for two thirds of the time that it may be, and else nothing.
+// TestHeartbeats: a stream says something when it was quiet for two thirds of the time that it may be, and else
+// nothing.
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sinktest.New()
@@ -31,7 +32,8 @@ func TestHeartbeats(t *testing.T) {
 		out.Close()
 		time.Sleep(time.Minute)
 		want := []time.Duration{15 * time.Second, 30 * time.Second, 32 * time.Second, 45 * time.Second}
-		if !slices.Equal(w.At, want) || w.Writes[0] != ": heartbeat\n\n" || w.Writes[2] != "event: end\ndata: null\n\n" {
+		if !slices.Equal(w.At, want) || w.Writes[0] != ": heartbeat\n\n" ||
+			w.Writes[2] != "event: end\ndata: null\n\n" {
 			t.Errorf("%v %q", w.At, w.Writes)
 		}
 	})
@@ -70,17 +72,20 @@ func TestBlanksOfAWait(t *testing.T) {
 func pieces(n, size int) (evs []event.Event) {
 	evs = append(evs, event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}})
 	for i := range n {
-		evs = append(evs, event.Event{ID: event.ID{Attempt: 1, N: int64(i + 2)}, Data: event.Custom{Value: []byte(fmt.Sprintf("%q", jsontest.Long(size)))}})
+		evs = append(evs, event.Event{ID: event.ID{Attempt: 1, N: int64(i + 2)},
+			Data: event.Custom{Value: []byte(fmt.Sprintf("%q", jsontest.Long(size)))}})
 	}
 	return evs
 }
 
-// TestTheLastFrameEndsTheFollowing of a run: its row is not waited for. Where it could not be written the client has gone.
+// TestTheLastFrameEndsTheFollowing of a run: its row is not waited for. Where it could not be written the client has
+// gone.
 func TestTheLastFrameEndsTheFollowing(t *testing.T) {
 	g := &Group{Env: &route.Env{}, Manager: runs.NewManager(runs.Config{})}
 	end := event.Event{ID: event.ID{Attempt: 1, N: 2}, Data: event.Run{Status: event.StatusSuccess}}
 	for _, c := range []struct{ fails, want error }{{nil, errEnded}, {errors.New("broken pipe"), route.ErrGone}} {
-		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1}, view{modes: []frames.Mode{"custom"}})
+		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1},
+			view{modes: []frames.Mode{"custom"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +106,8 @@ func TestAStreamIsWrittenInPieces(t *testing.T) {
 	evs := pieces(n, size)
 	log := func(out *route.Outlet) error { return (&logger{Outlet: out, schema: schema()}).events(evs) }
 	stream := func(out *route.Outlet) error {
-		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1}, view{modes: []frames.Mode{"custom"}})
+		p, err := g.projector(t.Context(), store.Run{ID: "r", ThreadID: "t", Request: []byte("{}"), Attempt: 1},
+			view{modes: []frames.Mode{"custom"}})
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,8 @@ type runJSON struct {
 	// NotBefore is when a run that waits may start, if that is later.
 	NotBefore string `json:"not_before,omitempty"`
 	Attempt   int    `json:"attempt"`
-	// Steer is what the request has said to the run, which was at work: it can be taken back under this id until the run has taken
-	// it, and is a run of this id if none does. Only the answer to that request has it.
+	// Steer is what the request has said to the run, which was at work: it can be taken back under this id until the
+	// run has taken it, and is a run of this id if none does. Only the answer to that request has it.
 	Steer string `json:"steer_id,omitempty"`
 }
 
@@ -107,12 +107,15 @@ func (g *Group) describeWith(ctx context.Context, run store.Run, below message.U
 	}
 	webhook, _ := g.Manager.Webhook(run, req) // one that cannot be opened any more is none
 	out := runJSON{
-		RunID: run.ID, ThreadID: run.ThreadID, AssistantID: req.AssistantID, Status: statusOf(run), Metadata: shape.OrEmpty(req.Metadata),
-		Strategy: string(req.Strategy), CreatedAt: shape.Stamp(run.CreatedAt), UpdatedAt: shape.Stamp(run.UpdatedAt),
-		StopReason: shape.OrNil(run.StopReason), Error: shape.OrNil(run.Error), Attempt: run.Attempt, Position: position,
+		RunID: run.ID, ThreadID: run.ThreadID, AssistantID: req.AssistantID, Status: statusOf(run),
+		Metadata: shape.OrEmpty(req.Metadata), Strategy: string(req.Strategy), CreatedAt: shape.Stamp(run.CreatedAt),
+		UpdatedAt: shape.Stamp(run.UpdatedAt), StopReason: shape.OrNil(run.StopReason), Error: shape.OrNil(run.Error),
+		Attempt:  run.Attempt,
+		Position: position,
 		Kwargs: runKwargs{
-			Config: shape.OrEmpty(req.Config), Context: shape.OrEmpty(req.Context), Modes: req.Modes, Subgraphs: req.Subgraphs,
-			Before: req.InterruptBefore, After: req.InterruptAfter, Webhook: shape.OrNil(webhook),
+			Config: shape.OrEmpty(req.Config), Context: shape.OrEmpty(req.Context), Modes: req.Modes,
+			Subgraphs: req.Subgraphs, Before: req.InterruptBefore, After: req.InterruptAfter,
+			Webhook: shape.OrNil(webhook),
 		},
 	}
 	if req.WebhookDropped {
@@ -327,7 +330,8 @@ type action string
 func (a *action) ReadFrom(in *route.Input, name string) {
 	text := in.Str(name)
 	if text != "" && text != store.StopInterrupt && text != store.StopRollback {
-		in.Add("literal_error", "Input should be 'interrupt' or 'rollback'", route.Quoted(in.Raw(name)), in.Loc(name)...).
+		in.Add("literal_error", "Input should be 'interrupt' or 'rollback'", route.Quoted(in.Raw(name)),
+			in.Loc(name)...).
 			Ctx = map[string]any{"expected": "'interrupt' or 'rollback'"}
 	}
 	*a = action(text)

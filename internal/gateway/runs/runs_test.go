@@ -180,8 +180,8 @@ func TestRunRoutes(t *testing.T) {
 	})
 }
 
-// TestSecretsAreNotKept: neither the run's row nor any answer has a value, which is sealed for the run until its end; what cannot be
-// taken is refused without being shown.
+// TestSecretsAreNotKept: neither the run's row nor any answer has a value, which is sealed for the run until its end;
+// what cannot be taken is refused without being shown.
 func TestSecretsAreNotKept(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Play([]gateways.Scenario{{
@@ -193,7 +193,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 		Keep: map[string]string{"run_id": "run", "thread_id": "t"},
 	}})
 	run, err := k.Data().Run(t.Context(), k.Vars["run"])
-	if err != nil || strings.Contains(string(run.Request), "hush") || !strings.Contains(string(run.Request), `"secret_names":["k"]`) {
+	if err != nil || strings.Contains(string(run.Request), "hush") ||
+		!strings.Contains(string(run.Request), `"secret_names":["k"]`) {
 		t.Errorf("%s, %v", run.Request, err)
 	}
 	mine := k.Given.For(access.FromRow(gateways.User))
@@ -213,12 +214,15 @@ func TestSecretsAreNotKept(t *testing.T) {
 		many = strings.Replace(many, "%d", strconv.Itoa(i), 1)
 	}
 	for _, bad := range []string{
-		`"hush"`, `["hush"]`, `{"A":{"x":"hush"}}`, `{"A":7,"B":"hush"}`, `{"A-B":"hush"}`, `{"LD_PRELOAD":"hush"}`, `{"bash_env":"hush"}`,
-		`{"A":""}`, `{"A":"hush\u0000"}`, `{"A":"hush` + strings.Repeat("x", secrets.MaxValue) + `"}`, "{" + many + "}",
+		`"hush"`, `["hush"]`, `{"A":{"x":"hush"}}`, `{"A":7,"B":"hush"}`, `{"A-B":"hush"}`, `{"LD_PRELOAD":"hush"}`,
+		`{"bash_env":"hush"}`, `{"A":""}`, `{"A":"hush\u0000"}`, `{"A":"hush` + strings.Repeat("x", secrets.MaxValue) +
+			`"}`, "{" + many + "}",
 	} {
-		for _, body := range []string{`{"input":{"messages":"hi"},"context":{"secrets":%s}}`, `{"input":{"messages":"hi"},"config":{"context":{"secrets":%s}}}`} {
+		for _, body := range []string{`{"input":{"messages":"hi"},"context":{"secrets":%s}}`,
+			`{"input":{"messages":"hi"},"config":{"context":{"secrets":%s}}}`} {
 			w := k.Do("POST", "/runs", fmt.Sprintf(body, bad))
-			if text := w.Body.String(); w.Code != http.StatusUnprocessableEntity || strings.Contains(text, "hush") || !strings.Contains(text, "secrets") {
+			if text := w.Body.String(); w.Code != http.StatusUnprocessableEntity || strings.Contains(text, "hush") ||
+				!strings.Contains(text, "secrets") {
 				t.Errorf("%.60s: %d %.300s", bad, w.Code, text)
 			}
 		}
@@ -228,7 +232,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 func TestStream(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Do("POST", "/threads", `{"thread_id":"t"}`)
-	w := k.Do("POST", "/api/langgraph/threads/t/runs/stream", `{"input":{"messages":"hello"},"stream_mode":["values","messages-tuple","updates"]}`)
+	w := k.Do("POST", "/api/langgraph/threads/t/runs/stream",
+		`{"input":{"messages":"hello"},"stream_mode":["values","messages-tuple","updates"]}`)
 	run := strings.TrimPrefix(w.Header().Get("Content-Location"), "/api/threads/t/runs/")
 	for name, want := range map[string]string{
 		"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache, no-transform",
@@ -240,14 +245,16 @@ func TestStream(t *testing.T) {
 		}
 	}
 	all := gateways.ParseSSE(t, w.Body.String())
-	if names := strings.Join(gateways.Events(all), " "); names != "metadata values messages messages messages updates values end" {
+	if names := strings.Join(gateways.Events(all),
+		" "); names != "metadata values messages messages messages updates values end" {
 		t.Errorf("frames: %s", names)
 	}
 	for i, f := range all {
 		if f.ID == "" {
 			t.Errorf("frame %d (%s) has no id", i, f.Event)
 		}
-		r := k.Request("GET", "/threads/t/runs/"+run+"/stream?stream_mode=values&stream_mode=messages-tuple&stream_mode=updates", "")
+		r := k.Request("GET", "/threads/t/runs/"+run+
+			"/stream?stream_mode=values&stream_mode=messages-tuple&stream_mode=updates", "")
 		r.Header.Set("Last-Event-ID", f.ID)
 		rest := gateways.ParseSSE(t, k.Send(r).Body.String())
 		if len(rest) != len(all)-i-1 || len(rest) > 0 && rest[0] != all[i+1] {
@@ -277,10 +284,14 @@ func TestCancelRoutes(t *testing.T) {
 		code         int
 		status, left string
 	}{
-		"interrupt":      {"/threads/t/runs/{run}/cancel?wait=1", 204, "interrupted", `[{"content":"hello"},{},{"content":"wait"}]`},
-		"rollback":       {"/threads/t/runs/{run}/cancel?wait=true&action=rollback", 204, "error", `[{"content":"hello"},{}]`},
-		"without a wait": {"/threads/t/runs/{run}/cancel", 202, "interrupted", `[{"content":"hello"},{},{"content":"wait"}]`},
-		"by the stream":  {"/threads/t/runs/{run}/stream?action=interrupt&wait=1", 204, "interrupted", `[{"content":"hello"},{},{"content":"wait"}]`},
+		"interrupt": {"/threads/t/runs/{run}/cancel?wait=1", 204, "interrupted",
+			`[{"content":"hello"},{},{"content":"wait"}]`},
+		"rollback": {"/threads/t/runs/{run}/cancel?wait=true&action=rollback", 204, "error",
+			`[{"content":"hello"},{}]`},
+		"without a wait": {"/threads/t/runs/{run}/cancel", 202, "interrupted",
+			`[{"content":"hello"},{},{"content":"wait"}]`},
+		"by the stream": {"/threads/t/runs/{run}/stream?action=interrupt&wait=1", 204, "interrupted",
+			`[{"content":"hello"},{},{"content":"wait"}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := gateways.New(t, nil)
@@ -292,7 +303,8 @@ func TestCancelRoutes(t *testing.T) {
 				{Name: "busy", Method: "GET", Path: "/threads/t", Status: 200, Want: `{"status":"busy"}`},
 				{Name: "cancel", Method: "POST", Path: c.path, Status: c.code},
 			})
-			if got := gateways.Events(<-reader); got[len(got)-1] != "end" || strings.Contains(strings.Join(got, " "), "error") {
+			if got := gateways.Events(<-reader); got[len(got)-1] != "end" ||
+				strings.Contains(strings.Join(got, " "), "error") {
 				t.Errorf("the reader saw %v", got)
 			}
 			k.Play([]gateways.Scenario{
@@ -318,7 +330,8 @@ func TestStrategies(t *testing.T) {
 	order := func(strategy string) string {
 		return `{"input":{"messages":"hello"},"multitask_strategy":"` + strategy + `"}`
 	}
-	for strategy, first := range map[string]string{"enqueue": "success", "interrupt": "interrupted", "rollback": "error"} {
+	for strategy, first := range map[string]string{"enqueue": "success", "interrupt": "interrupted",
+		"rollback": "error"} {
 		t.Run(strategy, func(t *testing.T) {
 			k := gateways.New(t, nil)
 			k.Vars["first"] = k.Start("t").ID
@@ -637,7 +650,8 @@ func TestAReaderIsToldWhatIsGone(t *testing.T) {
 		r.Header.Set("Last-Event-ID", after)
 		return gateways.ParseSSE(t, k.Send(r).Body.String())
 	}
-	if got := again(all[1].ID); len(got) == 0 || got[0].Event != "gap" || !strings.Contains(got[0].Data, `"recovery":"reload_durable_state"`) {
+	if got := again(all[1].ID); len(got) == 0 || got[0].Event != "gap" ||
+		!strings.Contains(got[0].Data, `"recovery":"reload_durable_state"`) {
 		t.Errorf("in the middle: %v", got)
 	}
 	for _, after := range []string{"", "-1", all[0].ID, all[len(all)-1].ID} {

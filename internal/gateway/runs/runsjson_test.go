@@ -27,7 +27,8 @@ func TestTheTokensOfARun(t *testing.T) {
 	k.Vars["run"] = run.ID
 	const tokens = `"total_input_tokens":10,"total_output_tokens":7,"total_tokens":17,"llm_call_count":1,"lead_agent_tokens":17,
 		"subagent_tokens":0,"middleware_tokens":0,"message_count":2`
-	k.Play([]gateways.Scenario{{Name: "the run", Method: "GET", Path: "/runs/{run}", Status: 200, Want: `{` + tokens + `}`}})
+	k.Play([]gateways.Scenario{{Name: "the run", Method: "GET", Path: "/runs/{run}", Status: 200, Want: `{` + tokens +
+		`}`}})
 	_, end := logOf(k, run, "")
 	want := runroutes.EndJSON{RunID: run.ID, ThreadID: "t", Status: "success", Attempt: 1,
 		Usage: runroutes.UsageJSON{10, 7, 17, 4, 3, 2}, CreatedAt: shape.Stamp(run.CreatedAt), UpdatedAt: end.UpdatedAt}
@@ -38,7 +39,8 @@ func TestTheTokensOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := `{"run_id":"` + run.ID + `","status":"success",` + tokens + `,"run_ended_at":"` + shape.Stamp(run.UpdatedAt) + `",
+	about := `{"run_id":"` + run.ID + `","status":"success",` + tokens + `,"run_ended_at":"` +
+		shape.Stamp(run.UpdatedAt) + `",
 		"webhook_sent_at":"2040-01-02T03:04:05.000000+00:00","values":{"messages":[{"content":"spend"},{"content":"Spent."}]}}`
 	if why := jsontest.Unlike(jsontest.Decode(t, []byte(about)), jsontest.Decode(t, report)); why != "" {
 		t.Errorf("the report%s: %s", why, report)
@@ -76,9 +78,10 @@ func TestRunsThatCannotBeRead(t *testing.T) {
 		method, path string
 		spoil        func(*store.Run)
 	}{
-		{"GET", "/runs/{run}", request}, {"GET", "/runs/{run}", usage}, {"GET", "/threads/t/runs", request}, {"GET", "/threads/t/runs", usage},
-		{"GET", "/threads/t", request}, {"GET", "/threads/t/state", request}, {"POST", "/threads/t/history", request},
-		{"GET", "/runs/{run}/stream", request}, {"GET", "/runs/{run}/stream?stream_mode=values", request}, {"GET", "/runs/{run}/stream", modes},
+		{"GET", "/runs/{run}", request}, {"GET", "/runs/{run}", usage}, {"GET", "/threads/t/runs", request},
+		{"GET", "/threads/t/runs", usage}, {"GET", "/threads/t", request}, {"GET", "/threads/t/state", request},
+		{"POST", "/threads/t/history", request}, {"GET", "/runs/{run}/stream", request},
+		{"GET", "/runs/{run}/stream?stream_mode=values", request}, {"GET", "/runs/{run}/stream", modes},
 	} {
 		w := k.Send(gateways.Troubled(k.Request(c.method, k.Fill(c.path), ""), &gateways.Trouble{Spoil: c.spoil}))
 		if w.Code != http.StatusInternalServerError || w.Body.String() != `{"detail":"Internal Server Error"}` {
@@ -98,12 +101,16 @@ func TestRunsByStatus(t *testing.T) {
 	k.Vars["waits"] = k.SubmitLater("t").ID
 	k.Vars["busy"] = k.Start("u").ID
 	list := func(status, want string) gateways.Scenario {
-		return gateways.Scenario{Name: status, Method: "GET", Path: "/threads/t/runs?status=" + status, Status: 200, Want: want}
+		return gateways.Scenario{Name: status, Method: "GET", Path: "/threads/t/runs?status=" + status, Status: 200,
+			Want: want}
 	}
 	k.Play([]gateways.Scenario{
-		list("", `[{"run_id":"{waits}"},{"run_id":"{stopped}"},{"run_id":"{failed}"},{"run_id":"{asked}"},{"run_id":"{good}"}]`),
-		list("success", `[{"run_id":"{asked}","status":"success","stop_reason":null},{"run_id":"{good}","status":"success"}]`),
-		list("interrupted", `[{"run_id":"{stopped}","status":"interrupted","stop_reason":"cancelled","attempt":0,"not_before":"<absent>"}]`),
+		list("",
+			`[{"run_id":"{waits}"},{"run_id":"{stopped}"},{"run_id":"{failed}"},{"run_id":"{asked}"},{"run_id":"{good}"}]`),
+		list("success",
+			`[{"run_id":"{asked}","status":"success","stop_reason":null},{"run_id":"{good}","status":"success"}]`),
+		list("interrupted",
+			`[{"run_id":"{stopped}","status":"interrupted","stop_reason":"cancelled","attempt":0,"not_before":"<absent>"}]`),
 		list("error", `[{"run_id":"{failed}","status":"error","error":"model: the model is broken"}]`),
 		list("pending", `[{"run_id":"{waits}","status":"pending","queue_position":1,"not_before":"*"}]`),
 		list("running", `[]`), list("timeout", `[]`),
@@ -228,11 +235,13 @@ func TestCancelManyRuns(t *testing.T) {
 		}
 	}
 	k.Play([]gateways.Scenario{
-		cancel("both", "/runs/cancel", `{"status":"all","thread_id":"t","run_ids":["{a}"]}`, 422, `{"detail":[{"type":"value_error","loc":["body"]}]}`),
+		cancel("both", "/runs/cancel", `{"status":"all","thread_id":"t","run_ids":["{a}"]}`, 422,
+			`{"detail":[{"type":"value_error","loc":["body"]}]}`),
 		cancel("no status", "/runs/cancel", `{"status":"error"}`, 422, `{"detail":[{"loc":["body","status"]}]}`),
 		cancel("no action", "/runs/cancel?action=kill", `{"status":"all"}`, 422,
 			`{"detail":[{"loc":["query","action"],"input":"kill","ctx":{"expected":"'interrupt' or 'rollback'"}}]}`),
-		cancel("of another thread", "/runs/cancel", `{"thread_id":"t","run_ids":["{c}"]}`, 404, `{"detail":"No matching runs to cancel"}`),
+		cancel("of another thread", "/runs/cancel", `{"thread_id":"t","run_ids":["{c}"]}`, 404,
+			`{"detail":"No matching runs to cancel"}`),
 		cancel("one", "/runs/cancel", `{"thread_id":"t","run_ids":["{a}","x"]}`, 204, ""),
 		status("a", "interrupted"), status("b", "pending"), status("c", "pending"), status("busy", "running"),
 		cancel("those that wait", "/runs/cancel", `{"status":"pending"}`, 204, ""),
@@ -286,10 +295,12 @@ func TestABatchOfRuns(t *testing.T) {
 		},
 	})
 	for n := int64(1); n <= 2; n++ { // the second one's admission is refused
-		w := k.Send(gateways.Troubled(k.Request("POST", "/runs/batch", jsontest.ListOf(2, run)), &gateways.Trouble{N: n}))
+		w := k.Send(gateways.Troubled(k.Request("POST", "/runs/batch", jsontest.ListOf(2, run)),
+			&gateways.Trouble{N: n}))
 		list, _ := jsontest.Decode(t, w.Body.Bytes()).([]any)
 		if len(list) != 2 || jsontest.At(list[n-1],
-			"detail") != "The server's database cannot be reached; try again" || jsontest.At(list[n-1], "status") != "error" ||
+			"detail") != "The server's database cannot be reached; try again" ||
+			jsontest.At(list[n-1], "status") != "error" ||
 			jsontest.At(list[2-n], "status") != event.StatusPending {
 			t.Errorf("call %d: %s", n, w.Body)
 		}

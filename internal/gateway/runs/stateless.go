@@ -117,7 +117,8 @@ type followThreadIn struct {
 	Thread store.Thread `of:"thread"`
 }
 
-// followThread streams the runs of a thread, one after the other, from the first that is active now until the client goes.
+// followThread streams the runs of a thread, one after the other, from the first that is active now until the client
+// goes.
 func (g *Group) followThread(w http.ResponseWriter, r *http.Request, in *followThreadIn) error {
 	v, t := in.view(), in.Thread
 	list, err := g.Mine(r.Context()).ListRuns(r.Context(), store.RunFilter{ThreadID: t.ID, Limit: maxBatch})
@@ -169,7 +170,8 @@ func (g *Group) followOne(r *http.Request, out *route.Outlet, run store.Run, v v
 	if err != nil {
 		return err
 	}
-	end, err := g.Hub.Follow(ctx, route.Caller(ctx).User, run.ID, event.ID{}, func(evs []event.Event) error { return project(out, p, evs) })
+	end, err := g.Hub.Follow(ctx, route.Caller(ctx).User, run.ID, event.ID{},
+		func(evs []event.Event) error { return project(out, p, evs) })
 	switch {
 	case errors.Is(err, errEnded):
 		return nil

@@ -21,7 +21,8 @@ func (g *Group) ofSteers() []route.Route {
 		route.Get(all, "List what is said to the run at work and not taken yet, in order", g.steers).
 			Access(access.Viewer, read).Of(route.Thread).Rate(route.Cheap).Body(route.None),
 		route.Delete(all+"/{steer_id}", "Take back what the run at work has not taken yet", g.takeBack).
-			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None).Audits(audit.Delete, "steer"),
+			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "steer"),
 	}
 }
 

@@ -29,7 +29,8 @@ func newSteered(t *testing.T) *steered {
 	t.Helper()
 	s := &steered{free: make(chan struct{})}
 	begun := make(chan struct{}, 1)
-	count := tool.MustNew(tool.Spec{Name: "count"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
+	count := tool.MustNew(tool.Spec{Name: "count"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result,
+		error) {
 		begun <- struct{}{}
 		select {
 		case <-s.free:
@@ -74,8 +75,10 @@ func TestSaidToARunAtWork(t *testing.T) {
 			Want: `[{"steer_id":"{a}","run_id":"{run}","thread_id":"t","messages":[{"type":"human","content":"first"}]},{"steer_id":"{b}"}]`,
 		},
 		{Name: "they are no runs", Method: "GET", Path: "/threads/t/runs", Status: 200, Want: `[{"run_id":"{run}"}]`},
-		{Name: "of no thread", Method: "GET", Path: "/threads/u/steers", Status: 404, Want: `{"detail":"Thread u not found"}`},
-		{Name: "unknown", Method: "DELETE", Path: "/threads/t/steers/x", Status: 404, Want: `{"detail":"Message x not found"}`},
+		{Name: "of no thread", Method: "GET", Path: "/threads/u/steers", Status: 404,
+			Want: `{"detail":"Thread u not found"}`},
+		{Name: "unknown", Method: "DELETE", Path: "/threads/t/steers/x", Status: 404,
+			Want: `{"detail":"Message x not found"}`},
 		{Name: "the run", Method: "DELETE", Path: "/threads/t/steers/{run}", Status: 404},
 		{Name: "taken back", Method: "DELETE", Path: "/threads/t/steers/{a}", Status: 204},
 		{Name: "and again", Method: "DELETE", Path: "/threads/t/steers/{a}", Status: 404},
@@ -92,8 +95,9 @@ func TestSaidToARunAtWork(t *testing.T) {
 			Want: `{"detail":"Message {b} is taken: a run has read it"}`,
 		},
 		{Name: "nothing waits", Method: "GET", Path: "/threads/t/steers", Status: 200, Want: `[]`},
-		{Name: "on an idle thread it is a run", Method: "POST", Path: "/threads/t/runs/wait", Body: said("hello"), Status: 200,
-			Want: `{"messages":[{},{},{},{},{},{"content":"hello"},{"content":"Hi there."}]}`},
+		{Name: "on an idle thread it is a run", Method: "POST", Path: "/threads/t/runs/wait", Body: said("hello"),
+			Status: 200,
+			Want:   `{"messages":[{},{},{},{},{},{"content":"hello"},{"content":"Hi there."}]}`},
 	})
 }
 
@@ -114,14 +118,16 @@ func TestStreamOfARunThatIsSpokenTo(t *testing.T) {
 	close(s.free)
 	for range 3 {
 		w := <-answers
-		if id := w.Header().Get("X-Steer-Id"); id == "" || id == s.run || w.Header().Get("Content-Location") != "/threads/t/runs/"+s.run {
+		if id := w.Header().Get("X-Steer-Id"); id == "" || id == s.run ||
+			w.Header().Get("Content-Location") != "/threads/t/runs/"+s.run {
 			t.Errorf("headers %v", w.Header())
 		}
 		body := w.Body.String()
 		if n := strings.Count(body, `"to wait"`); n == 0 || !strings.Contains(body, "Hi ") {
 			t.Errorf("%d %s", n, body)
 		}
-		if strings.Contains(body, "event:") && (!strings.Contains(body, `{"steer":{`) || !strings.Contains(body, `"langgraph_node":"steer"`)) {
+		if strings.Contains(body, "event:") &&
+			(!strings.Contains(body, `{"steer":{`) || !strings.Contains(body, `"langgraph_node":"steer"`)) {
 			t.Error(body)
 		}
 	}
@@ -141,7 +147,8 @@ func TestWhoWaitsForWhatCameTooLate(t *testing.T) {
 	}
 	k.Free()
 	w := <-answers
-	if got := jsontest.Decode(t, w.Body.Bytes()); jsontest.At(got, "messages.2.content") != "more" || jsontest.At(got, "messages.3.content") != "Hi there." {
+	if got := jsontest.Decode(t, w.Body.Bytes()); jsontest.At(got, "messages.2.content") != "more" ||
+		jsontest.At(got, "messages.3.content") != "Hi there." {
 		t.Error(w.Body)
 	}
 }
@@ -152,16 +159,20 @@ func TestWhatCannotBeSaidToARun(t *testing.T) {
 	const at = "/threads/t/runs"
 	refused := `{"detail":"With multitask_strategy steer the input is messages of a human, and there is neither a command nor after_seconds"}`
 	list := []gateways.Scenario{
-		{Name: "an answer", Method: "POST", Path: at, Body: `{"multitask_strategy":"steer","command":{"resume":1}}`, Status: 422, Want: refused},
+		{Name: "an answer", Method: "POST", Path: at, Body: `{"multitask_strategy":"steer","command":{"resume":1}}`,
+			Status: 422, Want: refused},
 		{Name: "nothing", Method: "POST", Path: at, Body: `{"multitask_strategy":"steer"}`, Status: 422, Want: refused},
 		{
 			Name: "a model's words", Method: "POST", Path: at,
-			Body: `{"multitask_strategy":"steer","input":{"messages":[{"type":"ai","content":"x"}]}}`, Status: 422, Want: refused,
+			Body: `{"multitask_strategy":"steer","input":{"messages":[{"type":"ai","content":"x"}]}}`, Status: 422,
+			Want: refused,
 		},
-		{Name: "too much", Method: "POST", Path: at, Body: said(strings.Repeat("x", store.MaxSteer)), Status: http.StatusRequestEntityTooLarge},
+		{Name: "too much", Method: "POST", Path: at, Body: said(strings.Repeat("x", store.MaxSteer)),
+			Status: http.StatusRequestEntityTooLarge},
 	}
 	for n := range store.MaxSteers {
-		list = append(list, gateways.Scenario{Name: fmt.Sprint("one more ", n), Method: "POST", Path: at, Body: said("x"), Status: 200})
+		list = append(list, gateways.Scenario{Name: fmt.Sprint("one more ", n), Method: "POST", Path: at,
+			Body: said("x"), Status: 200})
 	}
 	s.Play(append(list, gateways.Scenario{
 		Name: "too many", Method: "POST", Path: at, Body: said("x"), Status: http.StatusTooManyRequests,

@@ -11,7 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/gateways"
 )
 
-// TestAStopOfTheServerCancelsNothing: a reader who wants its run cancelled when it goes has not gone when the server stops.
+// TestAStopOfTheServerCancelsNothing: a reader who wants its run cancelled when it goes has not gone when the server
+// stops.
 func TestAStopOfTheServerCancelsNothing(t *testing.T) {
 	for _, how := range []string{"stream", "wait"} {
 		t.Run(how, func(t *testing.T) {

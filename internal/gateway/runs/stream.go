@@ -31,10 +31,12 @@ func (g *Group) createStream(w http.ResponseWriter, r *http.Request, in *createI
 		return err
 	}
 	w.Header().Set("Content-Location", route.Base(r)+runPath(to))
-	return g.stream(w, r, to, view{modes: o.modes, subgraphs: o.Subgraphs, cancel: to.ID == run.ID && o.OnDisconnect == runs.CancelRun})
+	return g.stream(w, r, to, view{modes: o.modes, subgraphs: o.Subgraphs, cancel: to.ID == run.ID &&
+		o.OnDisconnect == runs.CancelRun})
 }
 
-// spokenTo is the run that a request is answered with: the new one, or the one at work, with what was said to it in a header.
+// spokenTo is the run that a request is answered with: the new one, or the one at work, with what was said to it in a
+// header.
 func (g *Group) spokenTo(ctx context.Context, w http.ResponseWriter, run store.Run) (store.Run, error) {
 	to, err := g.runs(ctx).Steered(ctx, run)
 	if err == nil && to.ID != run.ID {
@@ -128,8 +130,8 @@ func modesOf(run store.Run) ([]frames.Mode, bool, error) {
 	return modes, req.Subgraphs, err
 }
 
-// stream writes the frames of a run until its end. Once the headers are sent there is no error any more: what breaks off is
-// taken up again by the client, from the last frame that it has seen.
+// stream writes the frames of a run until its end. Once the headers are sent there is no error any more: what breaks
+// off is taken up again by the client, from the last frame that it has seen.
 func (g *Group) stream(w http.ResponseWriter, r *http.Request, run store.Run, v view) error {
 	p, err := g.projector(r.Context(), run, v)
 	if err != nil {
@@ -190,7 +192,8 @@ func (g *Group) projector(ctx context.Context, run store.Run, v view) (*frames.P
 		Child: func(runID string, after, upTo event.ID) ([]event.Event, error) {
 			return g.runs(ctx).Between(ctx, runID, after, upTo)
 		},
-		Metadata:      shape.With(req.Metadata, map[string]string{"assistant_id": req.AssistantID, "graph_id": shape.GraphID, "model_name": model}),
+		Metadata: shape.With(req.Metadata, map[string]string{"assistant_id": req.AssistantID,
+			"graph_id": shape.GraphID, "model_name": model}),
 		ModelMetadata: shape.With(nil, g.modelMetadata(model)),
 	})
 	// An id of an attempt that is not yet to be is not this run's: like any that is unknown it means the beginning.

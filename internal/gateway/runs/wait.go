@@ -42,9 +42,9 @@ func (g *Group) join(w http.ResponseWriter, r *http.Request, in *followIn) error
 	return g.await(w, r, in.Run, "", in.Gone)
 }
 
-// await answers with the state that a run ends with. The answer begins at once, with blanks while the run lasts, so that
-// no proxy takes it for dead: there is no error status any more. If said was said to the run, and that ends without it, the state
-// is that of the run that has read it.
+// await answers with the state that a run ends with. The answer begins at once, with blanks while the run lasts, so
+// that no proxy takes it for dead: there is no error status any more. If said was said to the run, and that ends
+// without it, the state is that of the run that has read it.
 func (g *Group) await(w http.ResponseWriter, r *http.Request, run store.Run, said string, cancel bool) error {
 	location(w, run, "join")
 	w.Header().Set("Content-Type", "application/json")
@@ -79,8 +79,8 @@ func (g *Group) endOf(ctx context.Context, id string) (store.Run, error) {
 	return g.Hub.Follow(ctx, route.Caller(ctx).User, id, event.ID{}, func([]event.Event) error { return nil })
 }
 
-// reader waits for the end of the run that has read what was said to one that is at its end. What nobody reads before a question is
-// answered, or was taken back, leaves it at that one.
+// reader waits for the end of the run that has read what was said to one that is at its end. What nobody reads before a
+// question is answered, or was taken back, leaves it at that one.
 func (g *Group) reader(ctx context.Context, end store.Run, said string) (store.Run, error) {
 	for {
 		s, err := g.Mine(ctx).Run(ctx, said)
@@ -103,8 +103,8 @@ func (g *Group) reader(ctx context.Context, end store.Run, said string) (store.R
 	}
 }
 
-// result is the state that a run has ended with, with the questions that it asks, and with its error if no answer tells of
-// it.
+// result is the state that a run has ended with, with the questions that it asks, and with its error if no answer tells
+// of it.
 func (g *Group) result(ctx context.Context, run store.Run) ([]byte, error) {
 	snap, err := g.runs(ctx).Result(ctx, run)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	maxGuessed  = 100 // names of an object that are looked at for near misses
 )
 
-// nearMisses tells of the members of an object, which may have any, that are nearly an option: one letter of five is wrong,
-// or the case.
+// nearMisses tells of the members of an object, which may have any, that are nearly an option: one letter of five is
+// wrong, or the case.
 func nearMisses(in *route.Input, place string, options []string) (list []string) {
 	names := slices.Sorted(maps.Keys(in.Members))
 	for _, name := range names[:min(len(names), maxGuessed)] {
@@ -25,7 +25,8 @@ func nearMisses(in *route.Input, place string, options []string) (list []string)
 			continue
 		}
 		if option := config.Near(name, options, len(name)/5); option != "" {
-			list = append(list, fmt.Sprintf("%s.%s is no option and has no effect; did you mean %q?", place, route.Clip(name), option))
+			list = append(list, fmt.Sprintf("%s.%s is no option and has no effect; did you mean %q?", place,
+				route.Clip(name), option))
 		}
 	}
 	return list
@@ -38,7 +39,8 @@ func warn(o *order, in *route.Input) error {
 		place string
 		in    *route.Input
 	}{
-		{"context", in.Object("context")}, {"config.context", config.Object("context")}, {"config.configurable", config.Object("configurable")},
+		{"context", in.Object("context")}, {"config.context", config.Object("context")},
+		{"config.configurable", config.Object("configurable")},
 	}
 	var list []string
 	for _, at := range objects {

@@ -52,8 +52,10 @@ func TestNearMissesOfOptions(t *testing.T) {
 	for i := range many {
 		many[i] = `"` + strings.Repeat("_", i%2) + `model_name` + strings.Repeat(" ", i/2) + `x":1`
 	}
-	w := k.Do("POST", "/runs", `{"input":{"messages":"hello"},"context":{"modelnam":1,"agentname":1,`+strings.Join(many, ",")+`}}`)
-	if list, _ := jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "metadata.pudu_warnings").([]any); len(list) == 0 || len(list) > runroutes.MaxWarnings {
+	w := k.Do("POST", "/runs", `{"input":{"messages":"hello"},"context":{"modelnam":1,"agentname":1,`+
+		strings.Join(many, ",")+`}}`)
+	if list, _ := jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "metadata.pudu_warnings").([]any); len(list) == 0 ||
+		len(list) > runroutes.MaxWarnings {
 		t.Errorf("%d warnings in %.2000s", len(list), w.Body)
 	}
 }
@@ -72,7 +74,8 @@ func TestAnAssistantOfAnUnknownModel(t *testing.T) {
 	k.Play([]gateways.Scenario{
 		refused("context", `"context":{"model_name":"nope"}`, `"context","model_name"`),
 		refused("its other name", `"context":{"model":"nope"}`, `"context","model"`),
-		refused("configurable", `"config":{"configurable":{"model_name":"nope"}}`, `"config","configurable","model_name"`),
+		refused("configurable", `"config":{"configurable":{"model_name":"nope"}}`,
+			`"config","configurable","model_name"`),
 		refused("context of config", `"config":{"context":{"model_name":"nope"}}`, `"config","context","model_name"`),
 		{
 			Name: "known", Method: "POST", Path: "/assistants", Status: 200,
@@ -119,7 +122,8 @@ func TestFaultsInASentence(t *testing.T) {
 	})
 	w := k.Do("POST", "/threads/search", `{"metadata":{`+strings.Repeat(`"a `+strings.Repeat("b", 90)+`":1,`, 1)+
 		`"x":`+"[]"+`},"limit":"`+strings.Repeat("9", 5000)+`"}`)
-	if text, _ := jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "message").(string); w.Code != 422 || text == "" || len(text) > 1000+100 {
+	if text, _ := jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "message").(string); w.Code != 422 || text == "" ||
+		len(text) > 1000+100 {
 		t.Errorf("%d %.3000s", w.Code, w.Body)
 	}
 }
@@ -147,5 +151,6 @@ func TestTheWebhookOfARestoredRun(t *testing.T) {
 	restored := gateways.NewAt(t, at, agent.Config{Tools: gateways.Tools()}, nil)
 	run := restored.RunsOf("t")[0]
 	restored.Play([]gateways.Scenario{{Name: "restored", Method: "GET", Path: "/threads/t/runs/" + run.ID, Status: 200,
-		Want: `{"metadata":{"mine":1,"pudu_warnings":["` + runroutes.WebhookDropped + `"]},"kwargs":{"webhook":null}}`}})
+		Want: `{"metadata":{"mine":1,"pudu_warnings":["` + runroutes.WebhookDropped +
+			`"]},"kwargs":{"webhook":null}}`}})
 }

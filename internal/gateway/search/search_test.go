@@ -15,7 +15,8 @@ func found(t *testing.T, k *gateways.Kit, path, want string) {
 	var got string
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		w := k.Do("GET", path, "")
-		if got = w.Body.String(); w.Code == http.StatusOK && (want == "" && strings.TrimSpace(got) == "[]" || want != "" && strings.Contains(got, want)) {
+		if got = w.Body.String(); w.Code == http.StatusOK &&
+			(want == "" && strings.TrimSpace(got) == "[]" || want != "" && strings.Contains(got, want)) {
 			return
 		}
 	}
@@ -25,10 +26,14 @@ func found(t *testing.T, k *gateways.Kit, path, want string) {
 func TestSearch(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Run("t", "Where do the red deer live?")
-	found(t, k, "/search?q=DEER", `"excerpt":[{"text":"Where do the red ","marked":false},{"text":"deer","marked":true},{"text":" live?","marked":false}]`)
+	found(t, k,
+		"/search?q=DEER",
+		`"excerpt":[{"text":"Where do the red ","marked":false},{"text":"deer","marked":true},{"text":" live?","marked":false}]`)
 	k.Play([]gateways.Scenario{
-		{Name: "title", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"About 机器学习"}}`, Status: 200},
-		{Name: "folder", Method: "POST", Path: "/folders", Body: `{"name":"f"}`, Status: 200, Keep: map[string]string{"folder_id": "folder"}},
+		{Name: "title", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"About 机器学习"}}`,
+			Status: 200},
+		{Name: "folder", Method: "POST", Path: "/folders", Body: `{"name":"f"}`, Status: 200,
+			Keep: map[string]string{"folder_id": "folder"}},
 	})
 	found(t, k, "/search?q=学习", `"kind":"title","message_id":null,"path":null,"role":null`)
 	const nothing = `[]`
@@ -39,13 +44,17 @@ func TestSearch(t *testing.T) {
 		{Name: "phrase", Method: "GET", Path: "/search?q=%22deer+red%22", Status: 200, Want: nothing},
 		{Name: "in a folder", Method: "GET", Path: "/search?q=deer&folder={folder}", Status: 200, Want: nothing},
 		{Name: "put", Method: "PUT", Path: "/folders/{folder}/threads/t", Status: 200},
-		{Name: "in the folder", Method: "GET", Path: "/search?q=deer&folder={folder}&thread_id=t&status=idle", Status: 200, Want: one},
+		{Name: "in the folder", Method: "GET", Path: "/search?q=deer&folder={folder}&thread_id=t&status=idle",
+			Status: 200, Want: one},
 		{Name: "in another state", Method: "GET", Path: "/search?q=deer&status=busy", Status: 200, Want: nothing},
-		{Name: "in no folder", Method: "GET", Path: "/search?q=deer&folder=none", Status: 404, Want: `{"detail":"Folder none not found"}`},
+		{Name: "in no folder", Method: "GET", Path: "/search?q=deer&folder=none", Status: 404,
+			Want: `{"detail":"Folder none not found"}`},
 		{Name: "before", Method: "GET", Path: "/search?q=deer&until=2001-01-01", Status: 200, Want: nothing},
 		{Name: "since", Method: "GET", Path: "/search?q=deer&since=2001-01-01T00:00:00Z", Status: 200, Want: one},
-		{Name: "no time", Method: "GET", Path: "/search?q=deer&since=yesterday", Status: 422, Want: `{"detail":[{"type":"datetime_parsing","loc":["query","since"]}]}`},
-		{Name: "no words", Method: "GET", Path: "/search", Status: 422, Want: `{"detail":[{"type":"missing","loc":["query","q"]}]}`},
+		{Name: "no time", Method: "GET", Path: "/search?q=deer&since=yesterday", Status: 422,
+			Want: `{"detail":[{"type":"datetime_parsing","loc":["query","since"]}]}`},
+		{Name: "no words", Method: "GET", Path: "/search", Status: 422,
+			Want: `{"detail":[{"type":"missing","loc":["query","q"]}]}`},
 		{Name: "no word", Method: "GET", Path: "/search?q=*", Status: 200, Want: nothing},
 		{Name: "no page", Method: "GET", Path: "/search?q=deer&limit=101", Status: 422},
 		{Name: "next page", Method: "GET", Path: "/search?q=deer&limit=100&offset=100", Status: 200, Want: nothing},

@@ -42,7 +42,8 @@ func (g *Group) list(ctx context.Context, _ *nothing) ([]listedJSON, error) {
 
 func listed(s session.Session, current string) listedJSON {
 	return listedJSON{
-		s.ID, strings.TrimSpace("session " + s.Token), s.Agent, s.Begun.UTC(), s.Used().UTC(), s.Ends.UTC(), s.ID == current,
+		s.ID, strings.TrimSpace("session " + s.Token), s.Agent, s.Begun.UTC(), s.Used().UTC(), s.Ends.UTC(),
+		s.ID == current,
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package sessions is the group of routes of the caller's session: a browser trades its token for a cookie, asks who it is, and
-// signs out. The guard of the gateway looks at the cookie as it looks at tokens.
+// Package sessions is the group of routes of the caller's session: a browser trades its token for a cookie, asks who it
+// is, and signs out. The guard of the gateway looks at the cookie as it looks at tokens.
 //
 //	gateway -> sessions -> session.Sessions -> a cookie, and who asks
 package sessions
@@ -50,8 +50,8 @@ func (g *Group) Routes() []route.Route {
 	)
 }
 
-// name is the name of the cookie. Servers on ports of one machine share a browser's cookies, so it has the port; the prefix
-// has the browser refuse what another server below the same domain would put in its place.
+// name is the name of the cookie. Servers on ports of one machine share a browser's cookies, so it has the port; the
+// prefix has the browser refuse what another server below the same domain would put in its place.
 func name(r *http.Request, secure bool) string {
 	name := "pudu_session"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil && port != "" {
@@ -72,8 +72,8 @@ func CookieOf(r *http.Request, secure bool) string {
 	return c.Value
 }
 
-// Cookie is what the browser is to keep; an empty value takes it back. Pages of other sites may lead here, as links in mails
-// do, and their scripts, forms and images come without it.
+// Cookie is what the browser is to keep; an empty value takes it back. Pages of other sites may lead here, as links in
+// mails do, and their scripts, forms and images come without it.
 func Cookie(r *http.Request, secure bool, value string) *http.Cookie {
 	c := &http.Cookie{ //nolint:gosec // where there is no https, it cannot be for that alone
 		Name: name(r, secure), Value: value, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
@@ -101,7 +101,8 @@ type sessionJSON struct {
 
 func (g *Group) who(by access.Principal) sessionJSON {
 	out := sessionJSON{
-		SignedIn: by.User.Check() == nil, TokenRequired: g.Asks(), User: by.User.ID(), Role: by.Role, Scopes: by.Scopes, Via: by.Via,
+		SignedIn: by.User.Check() == nil, TokenRequired: g.Asks(), User: by.User.ID(), Role: by.Role, Scopes: by.Scopes,
+		Via: by.Via,
 	}
 	if by.Session != "" {
 		ends := by.Until.UTC()
@@ -164,8 +165,8 @@ func (g *Group) begin(ctx context.Context, in *in) (answer, error) {
 	return answer{g.who(by), Cookie(r, g.Secure(r), s.Cookie)}, nil
 }
 
-// end ends the session that the request came by, and tells who the caller is without it. A cookie of one that has ended is
-// taken back too.
+// end ends the session that the request came by, and tells who the caller is without it. A cookie of one that has ended
+// is taken back too.
 func (g *Group) end(ctx context.Context, in *in) (answer, error) {
 	by, r := route.Caller(ctx), in.Browser.Request
 	if by.Session != "" {

@@ -1,5 +1,5 @@
-// Package shape has the parts of answers that several groups of routes share: how a time is written, what a question looks
-// like, which models and which graph there are. It turns values of the store into JSON, and knows no request.
+// Package shape has the parts of answers that several groups of routes share: how a time is written, what a question
+// looks like, which models and which graph there are. It turns values of the store into JSON, and knows no request.
 package shape
 
 import (

@@ -53,7 +53,8 @@ func (g *Group) files(ctx context.Context, in *oneIn) (filesJSON, error) {
 // named refuses what is no skill's name.
 func named(name string) error {
 	if skills.CheckName(name) != nil {
-		return route.Failf(http.StatusBadRequest, "Skill name must be hyphen-case using lowercase letters, digits, and hyphens only.")
+		return route.Failf(http.StatusBadRequest,
+			"Skill name must be hyphen-case using lowercase letters, digits, and hyphens only.")
 	}
 	return nil
 }
@@ -63,7 +64,8 @@ func changed(err error, name string) error {
 	switch {
 	case errors.Is(err, skills.ErrBuiltIn):
 		return route.Failf(http.StatusBadRequest,
-			"'%s' is a built-in skill. Use the skill_manage tool to create your own version — it will shadow the built-in one.", route.Clip(name))
+			"'%s' is a built-in skill. Use the skill_manage tool to create your own version — it will shadow the "+
+				"built-in one.", route.Clip(name))
 	case errors.Is(err, skills.ErrNoHistory):
 		return route.Failf(http.StatusBadRequest, "Custom skill '%s' has no history", route.Clip(name))
 	}

@@ -1,5 +1,5 @@
-// Package skills is the group of routes of what an agent can be taught. Paths, members and sentences of errors are DeerFlow's where it
-// has them; the others take an archive as it is, give one back, and tell what was refused.
+// Package skills is the group of routes of what an agent can be taught. Paths, members and sentences of errors are
+// DeerFlow's where it has them; the others take an archive as it is, give one back, and tell what was refused.
 //
 //	gateway -> skills -> the caller's skills.Mine -> the list, or what became of an archive
 package skills
@@ -37,7 +37,8 @@ const (
 	write = "skills:write"
 )
 
-// Routes are those of skills. What changes them, or shows the text of the caller's own ones, is for admins, as in DeerFlow.
+// Routes are those of skills. What changes them, or shows the text of the caller's own ones, is for admins, as in
+// DeerFlow.
 func (g *Group) Routes() []route.Route {
 	const one, own = "/skills/{skill}", "/skills/custom/{skill}"
 	look := func(role access.Role, r route.NeedsAccess) route.Route {
@@ -49,21 +50,31 @@ func (g *Group) Routes() []route.Route {
 	return route.Under("skills",
 		look(access.Viewer, route.Get("/skills", "List the skills", g.list)),
 		look(access.Viewer, route.Get("/skills/custom", "List the skills that the caller has installed", g.custom)),
-		look(access.Viewer, route.Get("/skills/refused", "List the archives that were not installed, and why", g.refused)),
+		look(access.Viewer, route.Get("/skills/refused", "List the archives that were not installed, and why",
+			g.refused)),
 		look(access.Viewer, route.Get(one, "Look at a skill", g.get)),
-		look(access.Admin, route.Get("/skills/files/{skill}", "Look at the files of a skill, and at their texts", g.files)).Audits(audit.Look, "skill"),
-		change(route.Raw(http.MethodPost, "/skills/scan", "Tell what an installation would find in an archive; installs nothing", g.scan), route.Form).
+		look(access.Admin, route.Get("/skills/files/{skill}", "Look at the files of a skill, and at their texts",
+			g.files)).Audits(audit.Look, "skill"),
+		change(route.Raw(http.MethodPost, "/skills/scan",
+			"Tell what an installation would find in an archive; installs nothing", g.scan), route.Form).
 			Audits(audit.Look, "skill"),
-		change(route.Put(one, "Switch a skill on or off: a public one for everybody", g.enable), route.JSON).Audits(audit.Change, "skill"),
-		change(route.Post("/skills/install", "Install the skill that is in a file of a thread", g.install), route.JSON).Audits(audit.Change, "skill"),
-		change(route.Raw(http.MethodPost, "/skills/upload", "Install the skill that is in an archive", g.upload), route.Form).
+		change(route.Put(one, "Switch a skill on or off: a public one for everybody", g.enable), route.JSON).
 			Audits(audit.Change, "skill"),
-		change(route.Post("/skills/reload", "Read the public skills anew", g.reload), route.None).Audits(audit.Change, "skills"),
-		look(access.Admin, route.Get(own, "Look at a skill of the caller's own, and its text", g.text)).Audits(audit.Look, "skill"),
+		change(route.Post("/skills/install", "Install the skill that is in a file of a thread", g.install), route.JSON).
+			Audits(audit.Change, "skill"),
+		change(route.Raw(http.MethodPost, "/skills/upload", "Install the skill that is in an archive", g.upload),
+			route.Form).
+			Audits(audit.Change, "skill"),
+		change(route.Post("/skills/reload", "Read the public skills anew", g.reload), route.None).
+			Audits(audit.Change, "skills"),
+		look(access.Admin, route.Get(own, "Look at a skill of the caller's own, and its text", g.text)).
+			Audits(audit.Look, "skill"),
 		change(route.Put(own, "Replace the text of a skill", g.edit), route.JSON).Audits(audit.Change, "skill"),
 		change(route.Delete(own, "Remove a skill", g.remove), route.None).Audits(audit.Delete, "skill"),
-		look(access.Admin, route.Get(own+"/history", "What became of a skill, be it there or not", g.history)).Audits(audit.Look, "skill"),
-		change(route.Post(own+"/rollback", "Make a skill what it was before a change", g.rollback), route.JSON).Audits(audit.Change, "skill"),
+		look(access.Admin, route.Get(own+"/history", "What became of a skill, be it there or not", g.history)).
+			Audits(audit.Look, "skill"),
+		change(route.Post(own+"/rollback", "Make a skill what it was before a change", g.rollback), route.JSON).
+			Audits(audit.Change, "skill"),
 		route.Raw(http.MethodGet, own+"/archive", "Download a skill", g.archive).
 			Access(access.Admin, read).Of(route.User).Rate(route.Costly).Body(route.None).Audits(audit.Look, "skill"),
 	)
@@ -83,15 +94,16 @@ type skillJSON struct {
 	// Uses is how many runs of the caller have used it, LastUsed when.
 	Uses     int    `json:"uses"`
 	LastUsed string `json:"last_used,omitempty"`
-	// Secrets are those that it declares, which a request brings; SecretsAsk says that a person must name the skill for them.
+	// Secrets are those that it declares, which a request brings; SecretsAsk says that a person must name the skill for
+	// them.
 	Secrets    []skills.Secret `json:"required_secrets,omitempty"`
 	SecretsAsk bool            `json:"secrets_ask,omitempty"`
 }
 
 func skillOf(s skills.Skill) skillJSON {
 	out := skillJSON{
-		Name: s.Name, Description: s.Description, License: shape.OrNil(s.License), Category: s.Category, Enabled: s.Enabled, Editable: s.Editable(),
-		Uses: s.Uses, Secrets: s.Secrets, SecretsAsk: s.Ask,
+		Name: s.Name, Description: s.Description, License: shape.OrNil(s.License), Category: s.Category,
+		Enabled: s.Enabled, Editable: s.Editable(), Uses: s.Uses, Secrets: s.Secrets, SecretsAsk: s.Ask,
 	}
 	if !s.UsedAt.IsZero() {
 		out.LastUsed = shape.Stamp(s.UsedAt)
@@ -153,7 +165,8 @@ type reloadJSON struct {
 
 func (g *Group) reload(context.Context, *nothing) (reloadJSON, error) {
 	g.Skills.Reload()
-	return reloadJSON{true, "process", "What was read of public skills is forgotten; the runs that begin read them anew."}, nil
+	return reloadJSON{true, "process",
+		"What was read of public skills is forgotten; the runs that begin read them anew."}, nil
 }
 
 // refusedJSON is an archive that was not installed.
@@ -196,8 +209,9 @@ func refused(err error) error {
 		return &route.Error{Status: http.StatusBadRequest, Detail: scan}
 	}
 	for known, status := range map[error]int{
-		skills.ErrExists: http.StatusConflict, skills.ErrChanged: http.StatusConflict, skills.ErrRange: http.StatusBadRequest,
-		skills.ErrNothing: http.StatusBadRequest, skills.ErrNoArchive: http.StatusBadRequest, skills.ErrEmpty: http.StatusBadRequest,
+		skills.ErrExists: http.StatusConflict, skills.ErrChanged: http.StatusConflict,
+		skills.ErrRange: http.StatusBadRequest, skills.ErrNothing: http.StatusBadRequest,
+		skills.ErrNoArchive: http.StatusBadRequest, skills.ErrEmpty: http.StatusBadRequest,
 		skills.ErrLarge: http.StatusRequestEntityTooLarge,
 	} {
 		if errors.Is(err, known) {

@@ -113,7 +113,8 @@ func (g *Group) installed(ctx context.Context, r io.ReaderAt, size int64, source
 	if err != nil {
 		return installedJSON{}, refused(err)
 	}
-	return installedJSON{true, s.Name, fmt.Sprintf("Skill '%s' installed successfully for user '%s'", s.Name, route.Caller(ctx).User.ID())}, nil
+	return installedJSON{true, s.Name, fmt.Sprintf("Skill '%s' installed successfully for user '%s'", s.Name,
+		route.Caller(ctx).User.ID())}, nil
 }
 
 // formOverhead is what a form may have beside the archive, in bytes.
@@ -148,7 +149,8 @@ func (g *Group) scan(w http.ResponseWriter, r *http.Request, _ *nothing) error {
 }
 
 // sent answers what is made of the archive that is the only file of a form.
-func (g *Group) sent(w http.ResponseWriter, r *http.Request, use func(file *os.File, size int64, name string) (any, error)) error {
+func (g *Group) sent(w http.ResponseWriter, r *http.Request, use func(file *os.File, size int64, name string) (any,
+	error)) error {
 	body := g.Steady(w, r, skills.MaxArchive+formOverhead)
 	r.Body = body
 	file, name, size, err := received(r)

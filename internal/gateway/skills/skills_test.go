@@ -76,55 +76,86 @@ func TestSkills(t *testing.T) {
 		{Name: "own", Method: "GET", Path: "/skills/custom", Status: 200, Want: `{"skills":[]}`},
 		{Name: "get", Method: "GET", Path: "/skills/word-count", Status: 200, Want: `{"name":"word-count","uses":0}`},
 		{Name: "none", Method: "GET", Path: "/skills/nope", Status: 404, Want: `{"detail":"Skill 'nope' not found"}`},
-		{Name: "off", Method: "PUT", Path: "/skills/word-count", Body: `{"enabled":"off"}`, Status: 200, Want: `{"enabled":false}`},
-		{Name: "on", Method: "PUT", Path: "/skills/word-count", Body: `{"enabled":true}`, Status: 200, Want: `{"enabled":true}`},
-		{Name: "switch none", Method: "PUT", Path: "/skills/nope", Body: `{"enabled":true}`, Status: 404, Want: `{"detail":"Skill 'nope' not found"}`},
-		{Name: "neither", Method: "PUT", Path: "/skills/word-count", Body: `{}`, Status: 422, Want: `{"detail":[{"type":"missing","loc":["body","enabled"]}]}`},
-		{Name: "reload", Method: "POST", Path: "/skills/reload", Status: 200, Want: `{"success":true,"scope":"process"}`},
-		{Name: "install", Method: "POST", Path: "/skills/install", Body: in("mnt/user-data/outputs/good.skill"), Status: 200,
-			Want: `{"success":true,"skill_name":"tidy","message":"Skill 'tidy' installed successfully for user 'user'"}`},
-		{Name: "again", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/good.skill"), Status: 409, Want: `{"detail":"Skill 'tidy' already exists"}`},
-		{Name: "no file", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/none.skill"), Status: 404,
-			Want: `{"detail":"Skill file not found: /mnt/user-data/outputs/none.skill"}`},
+		{Name: "off", Method: "PUT", Path: "/skills/word-count", Body: `{"enabled":"off"}`, Status: 200,
+			Want: `{"enabled":false}`},
+		{Name: "on", Method: "PUT", Path: "/skills/word-count", Body: `{"enabled":true}`, Status: 200,
+			Want: `{"enabled":true}`},
+		{Name: "switch none", Method: "PUT", Path: "/skills/nope", Body: `{"enabled":true}`, Status: 404,
+			Want: `{"detail":"Skill 'nope' not found"}`},
+		{Name: "neither", Method: "PUT", Path: "/skills/word-count", Body: `{}`, Status: 422,
+			Want: `{"detail":[{"type":"missing","loc":["body","enabled"]}]}`},
+		{Name: "reload", Method: "POST", Path: "/skills/reload", Status: 200,
+			Want: `{"success":true,"scope":"process"}`},
+		{Name: "install", Method: "POST", Path: "/skills/install", Body: in("mnt/user-data/outputs/good.skill"),
+			Status: 200,
+			Want:   `{"success":true,"skill_name":"tidy","message":"Skill 'tidy' installed successfully for user 'user'"}`},
+		{Name: "again", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/good.skill"),
+			Status: 409, Want: `{"detail":"Skill 'tidy' already exists"}`},
+		{Name: "no file", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/none.skill"),
+			Status: 404,
+			Want:   `{"detail":"Skill file not found: /mnt/user-data/outputs/none.skill"}`},
 		{Name: "nothing said", Method: "POST", Path: "/skills/install", Body: `{}`, Status: 422,
 			Want: `{"detail":[{"type":"missing","loc":["body","thread_id"]},{"type":"missing","loc":["body","path"]}]}`},
-		{Name: "no thread said", Method: "POST", Path: "/skills/install", Body: `{"path":"/mnt/user-data/outputs/good.skill"}`, Status: 422,
+		{Name: "no thread said", Method: "POST", Path: "/skills/install",
+			Body: `{"path":"/mnt/user-data/outputs/good.skill"}`, Status: 422,
 			Want: `{"detail":[{"type":"missing","loc":["body","thread_id"]}]}`},
-		{Name: "no thread", Method: "POST", Path: "/skills/install", Body: `{"thread_id":"none","path":"/mnt/user-data/outputs/good.skill"}`, Status: 404},
-		{Name: "elsewhere", Method: "POST", Path: "/skills/install", Body: in("/etc/passwd"), Status: 400, Want: `{"detail":"Path must start with /mnt/user-data"}`},
+		{Name: "no thread", Method: "POST", Path: "/skills/install",
+			Body: `{"thread_id":"none","path":"/mnt/user-data/outputs/good.skill"}`, Status: 404},
+		{Name: "elsewhere", Method: "POST", Path: "/skills/install", Body: in("/etc/passwd"), Status: 400,
+			Want: `{"detail":"Path must start with /mnt/user-data"}`},
 		{Name: "beside", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data-evil/x.skill"), Status: 400},
-		{Name: "out", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/../../../../x.skill"), Status: 403,
-			Want: `{"detail":"Access denied: path traversal detected"}`},
-		{Name: "folder", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs"), Status: 400, Want: `{"detail":"Path is not a file: /mnt/user-data/outputs"}`},
-		{Name: "extension", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/good.zip"), Status: 400, Want: `{"detail":"File must have .skill extension"}`},
-		{Name: "text", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/text.skill"), Status: 400, Want: `{"detail":"File is not a valid ZIP archive"}`},
-		{Name: "no SKILL.md", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/no.skill"), Status: 400, Want: `{"detail":"Invalid skill: SKILL.md not found"}`},
-		{Name: "scan", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/bad.skill"), Status: 400,
-			Want: `{"detail":{"skill_name":null,"findings":[{"rule_id":"package-path-traversal","severity":"CRITICAL","file":"../evil","line":null}]}}`},
+		{Name: "out", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/../../../../x.skill"),
+			Status: 403,
+			Want:   `{"detail":"Access denied: path traversal detected"}`},
+		{Name: "folder", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs"), Status: 400,
+			Want: `{"detail":"Path is not a file: /mnt/user-data/outputs"}`},
+		{Name: "extension", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/good.zip"),
+			Status: 400, Want: `{"detail":"File must have .skill extension"}`},
+		{Name: "text", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/text.skill"),
+			Status: 400, Want: `{"detail":"File is not a valid ZIP archive"}`},
+		{Name: "no SKILL.md", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/no.skill"),
+			Status: 400, Want: `{"detail":"Invalid skill: SKILL.md not found"}`},
+		{Name: "scan", Method: "POST", Path: "/skills/install", Body: in("/mnt/user-data/outputs/bad.skill"),
+			Status: 400,
+			Want:   `{"detail":{"skill_name":null,"findings":[{"rule_id":"package-path-traversal","severity":"CRITICAL","file":"../evil","line":null}]}}`},
 		{Name: "refused", Method: "GET", Path: "/skills/refused", Status: 200,
 			Want: `{"refused":[{"source":"bad.skill","findings":[{"severity":"CRITICAL"}]},{"source":"no.skill","message":"SKILL.md not found"},{"source":"text.skill"}]}`},
-		{Name: "text", Method: "GET", Path: one, Status: 200, Want: `{"name":"tidy","editable":true,"content":"` + strings.ReplaceAll(md("tidy"), "\n", `\n`) + `","scanner":{"decision":"allow"}}`},
-		{Name: "text of a public one", Method: "GET", Path: "/skills/custom/csv-tidy", Status: 404, Want: `{"detail":"Custom skill 'csv-tidy' not found"}`},
+		{Name: "text", Method: "GET", Path: one, Status: 200, Want: `{"name":"tidy","editable":true,"content":"` +
+			strings.ReplaceAll(md("tidy"), "\n", `\n`) + `","scanner":{"decision":"allow"}}`},
+		{Name: "text of a public one", Method: "GET", Path: "/skills/custom/csv-tidy", Status: 404,
+			Want: `{"detail":"Custom skill 'csv-tidy' not found"}`},
 		{Name: "no history", Method: "GET", Path: one + "/history", Status: 200, Want: `{"history":[]}`},
-		{Name: "history of none", Method: "GET", Path: "/skills/custom/nope/history", Status: 404, Want: `{"detail":"Custom skill 'nope' not found"}`},
-		{Name: "nothing to go back to", Method: "POST", Path: one + "/rollback", Body: `{}`, Status: 400, Want: `{"detail":"Custom skill 'tidy' has no history"}`},
-		{Name: "edit", Method: "PUT", Path: one, Body: `{"content":"---\nname: tidy\ndescription: Two.\n---\n"}`, Status: 200, Want: `{"description":"Two."}`},
-		{Name: "blocked", Method: "PUT", Path: one, Body: `{"content":"---\nname: tidy\ndescription: demo-block\n---\n"}`, Status: 400, Want: `{"detail":"Security scan blocked the edit: It harms."}`},
-		{Name: "key", Method: "PUT", Path: one, Body: `{"content":"---\nname: tidy\ndescription: d\n---\n-----BEGIN PRIVATE KEY-----"}`, Status: 400,
+		{Name: "history of none", Method: "GET", Path: "/skills/custom/nope/history", Status: 404,
+			Want: `{"detail":"Custom skill 'nope' not found"}`},
+		{Name: "nothing to go back to", Method: "POST", Path: one + "/rollback", Body: `{}`, Status: 400,
+			Want: `{"detail":"Custom skill 'tidy' has no history"}`},
+		{Name: "edit", Method: "PUT", Path: one, Body: `{"content":"---\nname: tidy\ndescription: Two.\n---\n"}`,
+			Status: 200, Want: `{"description":"Two."}`},
+		{Name: "blocked", Method: "PUT", Path: one,
+			Body: `{"content":"---\nname: tidy\ndescription: demo-block\n---\n"}`, Status: 400,
+			Want: `{"detail":"Security scan blocked the edit: It harms."}`},
+		{Name: "key", Method: "PUT", Path: one,
+			Body: `{"content":"---\nname: tidy\ndescription: d\n---\n-----BEGIN PRIVATE KEY-----"}`, Status: 400,
 			Want: `{"detail":{"skill_name":"tidy","findings":[{"rule_id":"secret-private-key","file":"SKILL.md","line":5,"evidence":"[redacted]"}]}}`},
-		{Name: "other name", Method: "PUT", Path: one, Body: `{"content":"---\nname: other\ndescription: d\n---\n"}`, Status: 400,
-			Want: `{"detail":"Frontmatter name 'other' must match requested skill name 'tidy'."}`},
-		{Name: "edit a public one", Method: "PUT", Path: "/skills/custom/csv-tidy", Body: `{"content":"x"}`, Status: 400},
-		{Name: "edit none", Method: "PUT", Path: "/skills/custom/nope", Body: `{"content":"x"}`, Status: 404, Want: `{"detail":"Custom skill 'nope' not found."}`},
+		{Name: "other name", Method: "PUT", Path: one, Body: `{"content":"---\nname: other\ndescription: d\n---\n"}`,
+			Status: 400,
+			Want:   `{"detail":"Frontmatter name 'other' must match requested skill name 'tidy'."}`},
+		{Name: "edit a public one", Method: "PUT", Path: "/skills/custom/csv-tidy", Body: `{"content":"x"}`,
+			Status: 400},
+		{Name: "edit none", Method: "PUT", Path: "/skills/custom/nope", Body: `{"content":"x"}`, Status: 404,
+			Want: `{"detail":"Custom skill 'nope' not found."}`},
 		{Name: "bad name", Method: "PUT", Path: "/skills/custom/Bad_Name", Body: `{"content":"x"}`, Status: 400,
 			Want: `{"detail":"Skill name must be hyphen-case using lowercase letters, digits, and hyphens only."}`},
-		{Name: "too far", Method: "POST", Path: one + "/rollback", Body: `{"history_index":99}`, Status: 400, Want: `{"detail":"history_index is out of range"}`},
-		{Name: "back", Method: "POST", Path: one + "/rollback", Body: `{}`, Status: 200, Want: `{"description":"For tests."}`},
+		{Name: "too far", Method: "POST", Path: one + "/rollback", Body: `{"history_index":99}`, Status: 400,
+			Want: `{"detail":"history_index is out of range"}`},
+		{Name: "back", Method: "POST", Path: one + "/rollback", Body: `{}`, Status: 200,
+			Want: `{"description":"For tests."}`},
 		{Name: "delete", Method: "DELETE", Path: one, Status: 200, Want: `{"success":true}`},
 		{Name: "again", Method: "DELETE", Path: one, Status: 404, Want: `{"detail":"Custom skill 'tidy' not found."}`},
 		{Name: "the history stays", Method: "GET", Path: one + "/history", Status: 200,
 			Want: `{"history":[{"action":"human_edit"},{"action":"rollback","rollback_from_ts":"*"},{"action":"human_delete","new_content":null}]}`},
-		{Name: "back again", Method: "POST", Path: one + "/rollback", Body: `{"history_index":0}`, Status: 200, Want: `{"description":"For tests."}`},
+		{Name: "back again", Method: "POST", Path: one + "/rollback", Body: `{"history_index":0}`, Status: 200,
+			Want: `{"description":"For tests."}`},
 	})
 }
 
@@ -133,12 +164,15 @@ func TestUpload(t *testing.T) {
 	k := newKit(t)
 	raw := archive(t, "SKILL.md", md("tidy"))
 	k.Expect("upload", k.UploadTo("/skills/upload", gateways.File("tidy.skill", raw)), 200, `{"skill_name":"tidy"}`)
-	k.Expect("again", k.UploadTo("/skills/upload", gateways.File("tidy.skill", raw)), 409, `{"detail":"Skill 'tidy' already exists"}`)
-	k.Expect("extension", k.UploadTo("/skills/upload", gateways.File("tidy.zip", raw)), 400, `{"detail":"File must have .skill extension"}`)
+	k.Expect("again", k.UploadTo("/skills/upload", gateways.File("tidy.skill", raw)), 409,
+		`{"detail":"Skill 'tidy' already exists"}`)
+	k.Expect("extension", k.UploadTo("/skills/upload", gateways.File("tidy.zip", raw)), 400,
+		`{"detail":"File must have .skill extension"}`)
 	k.Expect("no file", k.UploadTo("/skills/upload"), 422, `{"detail":"The form has no file"}`)
 	w := k.Do("GET", "/skills/custom/tidy/archive", "")
 	z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
-	if err != nil || z.File[0].Name != "tidy/SKILL.md" || !strings.Contains(w.Header().Get("Content-Disposition"), "tidy.skill") {
+	if err != nil || z.File[0].Name != "tidy/SKILL.md" || !strings.Contains(w.Header().Get("Content-Disposition"),
+		"tidy.skill") {
 		t.Errorf("%v %v %v", err, z, w.Header())
 	}
 	k.Expect("a public one", k.Do("GET", "/skills/custom/csv-tidy/archive", ""), 404, `{}`)
@@ -148,14 +182,18 @@ func TestUpload(t *testing.T) {
 func TestScan(t *testing.T) {
 	k := newKit(t)
 	raw := archive(t, "SKILL.md", md("tidy"), "a.sh", "sudo ls\n")
-	k.Expect("scan", k.UploadTo("/skills/scan", gateways.File("tidy.skill", raw)), 200, `{"name":"tidy","description":"For tests.","findings":"*"}`)
+	k.Expect("scan", k.UploadTo("/skills/scan", gateways.File("tidy.skill", raw)), 200,
+		`{"name":"tidy","description":"For tests.","findings":"*"}`)
 	k.Expect("bad", k.UploadTo("/skills/scan", gateways.File("bad.skill", archive(t, "../evil", "x"))), 400,
 		`{"detail":{"skill_name":null,"findings":[{"rule_id":"package-path-traversal"}]}}`)
-	k.Expect("no skill", k.UploadTo("/skills/scan", gateways.File("no.skill", archive(t, "x", "x"))), 400, `{"detail":"Invalid skill: SKILL.md not found"}`)
-	k.Expect("extension", k.UploadTo("/skills/scan", gateways.File("tidy.zip", raw)), 400, `{"detail":"File must have .skill extension"}`)
+	k.Expect("no skill", k.UploadTo("/skills/scan", gateways.File("no.skill", archive(t, "x", "x"))), 400,
+		`{"detail":"Invalid skill: SKILL.md not found"}`)
+	k.Expect("extension", k.UploadTo("/skills/scan", gateways.File("tidy.zip", raw)), 400,
+		`{"detail":"File must have .skill extension"}`)
 	k.Expect("nothing is there", k.Do("GET", "/skills/tidy", ""), 404, `{}`)
 	k.Expect("nor refused", k.Do("GET", "/skills/refused", ""), 200, `{"refused":[]}`)
-	k.Expect("files of a public one", k.Do("GET", "/skills/files/word-count", ""), 200, `{"files":[{"path":"SKILL.md","size":"*","content":"*"}]}`)
+	k.Expect("files of a public one", k.Do("GET", "/skills/files/word-count", ""), 200,
+		`{"files":[{"path":"SKILL.md","size":"*","content":"*"}]}`)
 	k.Expect("files of none", k.Do("GET", "/skills/files/nope", ""), 404, `{"detail":"Skill 'nope' not found"}`)
 }
 
@@ -163,13 +201,15 @@ func TestScan(t *testing.T) {
 func TestSkillsOfOthers(t *testing.T) {
 	k := newKit(t)
 	raw := archive(t, "SKILL.md", md("theirs"))
-	_, err := k.Config.Skills.For(access.FromRow("other")).Install(t.Context(), strings.NewReader(raw), int64(len(raw)), "x.skill")
+	_, err := k.Config.Skills.For(access.FromRow("other")).Install(t.Context(), strings.NewReader(raw), int64(len(raw)),
+		"x.skill")
 	if err != nil {
 		t.Fatal(errors.Unwrap(err))
 	}
 	for _, s := range []gateways.Scenario{
-		{Method: "GET", Path: "/skills/theirs"}, {Method: "PUT", Path: "/skills/theirs", Body: `{"enabled":false}`}, {Method: "GET", Path: "/skills/custom/theirs"},
-		{Method: "PUT", Path: "/skills/custom/theirs", Body: `{"content":"x"}`}, {Method: "DELETE", Path: "/skills/custom/theirs"},
+		{Method: "GET", Path: "/skills/theirs"}, {Method: "PUT", Path: "/skills/theirs", Body: `{"enabled":false}`},
+		{Method: "GET", Path: "/skills/custom/theirs"}, {Method: "PUT", Path: "/skills/custom/theirs",
+			Body: `{"content":"x"}`}, {Method: "DELETE", Path: "/skills/custom/theirs"},
 		{Method: "GET", Path: "/skills/custom/theirs/history"}, {Method: "GET", Path: "/skills/custom/theirs/archive"},
 		{Method: "GET", Path: "/skills/files/theirs"},
 	} {

@@ -36,7 +36,8 @@ func (g *Group) Routes() []route.Route {
 		route.Get("/store/items", "Look at an item", g.get).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.None),
 		route.Delete("/store/items", "Remove an item", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON).Audits(audit.Delete, "item"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.JSON).
+			Audits(audit.Delete, "item"),
 		route.Post("/store/items/search", "List items", g.search).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.Maybe),
 		route.Post("/store/namespaces", "List the namespaces of items", g.namespaces).

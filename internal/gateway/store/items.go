@@ -42,7 +42,8 @@ func itemOf(i items.Item) itemJSON {
 // labels checks a namespace, or a part of one. The error is of LangGraph's form: a sentence.
 func labels(ns []string) error {
 	if len(ns) > maxLabels {
-		return route.Failf(http.StatusUnprocessableEntity, "A namespace has at most %d labels. Received: %d", maxLabels, len(ns))
+		return route.Failf(http.StatusUnprocessableEntity, "A namespace has at most %d labels. Received: %d", maxLabels,
+			len(ns))
 	}
 	for _, l := range ns {
 		switch {
@@ -51,7 +52,8 @@ func labels(ns []string) error {
 				"Namespace labels cannot be empty or contain periods. Received: %s", route.Clip(strings.Join(ns, ".")))
 		case len(l) > maxLabel || strings.ContainsFunc(l, unicode.IsControl):
 			return route.Failf(http.StatusUnprocessableEntity,
-				"Namespace labels have at most %d bytes and no control characters. Received: %q", maxLabel, route.Clip(l))
+				"Namespace labels have at most %d bytes and no control characters. Received: %q", maxLabel,
+				route.Clip(l))
 		}
 	}
 	return nil
@@ -108,11 +110,14 @@ func (m *minutes) ReadFrom(in *route.Input, name string) {
 	n, err := route.Decimal(route.Unquoted(v))
 	switch {
 	case err != nil:
-		in.Add("float_parsing", "Input should be a valid number, unable to parse string as a number", route.Quoted(v), in.Loc(name)...)
+		in.Add("float_parsing", "Input should be a valid number, unable to parse string as a number", route.Quoted(v),
+			in.Loc(name)...)
 	case !(n*float64(time.Minute) >= float64(time.Millisecond)):
-		in.Add("greater_than", "Input should be greater than 0", route.Quoted(v), in.Loc(name)...).Ctx = map[string]any{"gt": 0}
+		in.Add("greater_than", "Input should be greater than 0", route.Quoted(v),
+			in.Loc(name)...).Ctx = map[string]any{"gt": 0}
 	case n > maxTTL.Minutes():
-		in.Add("less_than_equal", fmt.Sprintf("Input should be less than or equal to %.0f", maxTTL.Minutes()), route.Quoted(v), in.Loc(name)...).
+		in.Add("less_than_equal", fmt.Sprintf("Input should be less than or equal to %.0f", maxTTL.Minutes()),
+			route.Quoted(v), in.Loc(name)...).
 			Ctx = map[string]any{"le": maxTTL.Minutes()}
 	default:
 		*m = minutes(n * float64(time.Minute))
@@ -203,10 +208,12 @@ func (g *Group) search(ctx context.Context, in *searchIn) (out foundJSON, err er
 		return out, err
 	}
 	list, err := g.mine(ctx).Search(ctx, items.Filter{
-		Access: g.access(in.Refresh), Prefix: in.Prefix, Query: in.Query, Match: in.Match, Limit: in.Limit, Offset: in.Offset,
+		Access: g.access(in.Refresh), Prefix: in.Prefix, Query: in.Query, Match: in.Match, Limit: in.Limit,
+		Offset: in.Offset,
 	})
 	if errors.Is(err, store.ErrTooLarge) {
-		return out, route.Failf(http.StatusUnprocessableEntity, "The items of the page are too large together; ask for fewer")
+		return out, route.Failf(http.StatusUnprocessableEntity,
+			"The items of the page are too large together; ask for fewer")
 	}
 	if err != nil {
 		return out, err
@@ -227,7 +234,8 @@ func (m *match) ReadFrom(in *route.Input, name string) { *m = readMatch(in, name
 func readMatch(in *route.Input, name string) map[string]json.RawMessage {
 	members := in.MembersOf(name)
 	if len(members) > route.MaxFilter {
-		in.Add("too_long", fmt.Sprintf("Dictionary should have at most %d items", route.MaxFilter), nil, in.Loc(name)...)
+		in.Add("too_long", fmt.Sprintf("Dictionary should have at most %d items", route.MaxFilter), nil,
+			in.Loc(name)...)
 		return nil
 	}
 	for key, value := range members {
@@ -240,7 +248,8 @@ func readMatch(in *route.Input, name string) map[string]json.RawMessage {
 			case op == "$eq" && len(sub.Members) == 1:
 				members[key] = operand
 			case strings.HasPrefix(op, "$"):
-				in.Add("value_error", "Value error, the operator is not supported; use $eq or the value itself", route.Quoted(value), sub.Loc(op)...)
+				in.Add("value_error", "Value error, the operator is not supported; use $eq or the value itself",
+					route.Quoted(value), sub.Loc(op)...)
 			}
 		}
 	}

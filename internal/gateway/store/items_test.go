@@ -22,16 +22,20 @@ func TestItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := func(name, body string, status int, want string) gateways.Scenario {
-		return gateways.Scenario{Name: name, Method: "PUT", Path: "/store/items", Body: body, Status: status, Want: want}
+		return gateways.Scenario{Name: name, Method: "PUT", Path: "/store/items", Body: body, Status: status,
+			Want: want}
 	}
 	search := func(name, body, want string) gateways.Scenario {
-		return gateways.Scenario{Name: name, Method: "POST", Path: "/store/items/search", Body: body, Status: 200, Want: want}
+		return gateways.Scenario{Name: name, Method: "POST", Path: "/store/items/search", Body: body, Status: 200,
+			Want: want}
 	}
 	spaces := func(name, body, want string) gateways.Scenario {
-		return gateways.Scenario{Name: name, Method: "POST", Path: "/store/namespaces", Body: body, Status: 200, Want: want}
+		return gateways.Scenario{Name: name, Method: "POST", Path: "/store/namespaces", Body: body, Status: 200,
+			Want: want}
 	}
 	k.Play([]gateways.Scenario{
-		put("put", `{"namespace":["users","u1"],"key":"k1","value":{"a":1,"text":"hello"},"index":false,"ttl":5}`, 204, ""),
+		put("put", `{"namespace":["users","u1"],"key":"k1","value":{"a":1,"text":"hello"},"index":false,"ttl":5}`, 204,
+			""),
 		put("put another", `{"namespace":["users","u2"],"key":"k2","value":{"a":2,"deep":{"b":[1]}}}`, 204, ""),
 		put("a deeper one", `{"namespace":["users","u2","x"],"key":"k3","value":{}}`, 204, ""),
 		{
@@ -61,7 +65,8 @@ func TestItems(t *testing.T) {
 			Want: `{"detail":"Namespace labels cannot be empty or contain periods. Received: users..u1"}`,
 		},
 		put("put a text", `{"namespace":["texts"],"key":"t1","value":{"text":"Hello deer"}}`, 204, ""),
-		search("by a query", `{"query":"my DEER"}`, `{"items":[{"key":"t1","value":{"text":"Hello deer"},"score":0.3333333333333333}]}`),
+		search("by a query", `{"query":"my DEER"}`,
+			`{"items":[{"key":"t1","value":{"text":"Hello deer"},"score":0.3333333333333333}]}`),
 		search("by a query without a match", `{"query":"moose"}`, `{"items":[]}`),
 		{
 			Name: "a long query", Method: "POST", Path: "/store/items/search",
@@ -92,7 +97,8 @@ func TestItems(t *testing.T) {
 			Status: 422, Want: `{"detail":"*"}`,
 		},
 		{Name: "a bad page", Method: "POST", Path: "/store/items/search", Body: `{"limit":0}`, Status: 422},
-		spaces("namespaces", `{"prefix":["users"]}`, `{"namespaces":[["users","u1"],["users","u2"],["users","u2","x"]]}`),
+		spaces("namespaces", `{"prefix":["users"]}`,
+			`{"namespaces":[["users","u1"],["users","u2"],["users","u2","x"]]}`),
 		spaces("cut", `{"max_depth":1}`, `{"namespaces":[["users"]]}`),
 		spaces("by suffix", `{"suffix":["x"]}`, `{"namespaces":[["users","u2","x"]]}`),
 		spaces("none", `{"prefix":["nope"]}`, `{"namespaces":[]}`),
@@ -109,22 +115,30 @@ func TestItems(t *testing.T) {
 		{Name: "delete nothing", Method: "DELETE", Path: "/store/items", Body: `{}`, Status: 422},
 		put("a dot", `{"namespace":["bad.label"],"key":"k","value":{}}`, 422,
 			`{"detail":"Namespace labels cannot be empty or contain periods. Received: bad.label"}`),
-		put("no namespace", `{"namespace":[],"key":"k","value":{}}`, 422, `{"detail":[{"type":"missing","loc":["body","namespace"]}]}`),
+		put("no namespace", `{"namespace":[],"key":"k","value":{}}`, 422,
+			`{"detail":[{"type":"missing","loc":["body","namespace"]}]}`),
 		put("a control character", `{"namespace":["a\u0001"],"key":"k","value":{}}`, 422, `{"detail":"*"}`),
-		put("a long label", `{"namespace":["`+strings.Repeat("x", storeroutes.MaxLabel+1)+`"],"key":"k","value":{}}`, 422, `{"detail":"*"}`),
-		put("a deep one", `{"namespace":["`+strings.Repeat(`a","`, storeroutes.MaxLabels)+`a"],"key":"k","value":{}}`, 422, `{"detail":"*"}`),
+		put("a long label", `{"namespace":["`+strings.Repeat("x", storeroutes.MaxLabel+1)+`"],"key":"k","value":{}}`,
+			422, `{"detail":"*"}`),
+		put("a deep one", `{"namespace":["`+strings.Repeat(`a","`, storeroutes.MaxLabels)+`a"],"key":"k","value":{}}`,
+			422, `{"detail":"*"}`),
 		put("no key", `{"namespace":["a"],"value":{}}`, 422, `{"detail":[{"loc":["body","key"]}]}`),
 		put("a long key", `{"namespace":["a"],"key":"`+strings.Repeat("x", storeroutes.MaxItemKey+1)+`","value":{}}`,
 			422, `{"detail":[{"loc":["body","key"]}]}`),
 		put("no value", `{"namespace":["a"],"key":"k"}`, 422, `{"detail":[{"type":"missing","loc":["body","value"]}]}`),
-		put("no object", `{"namespace":["a"],"key":"k","value":[1]}`, 422, `{"detail":[{"type":"dict_type","loc":["body","value"]}]}`),
+		put("no object", `{"namespace":["a"],"key":"k","value":[1]}`, 422,
+			`{"detail":[{"type":"dict_type","loc":["body","value"]}]}`),
 		put("no time to live", `{"namespace":["a"],"key":"k","value":{},"ttl":null}`, 204, ""),
 		put("a time to live of nothing", `{"namespace":["a"],"key":"k","value":{},"ttl":0}`, 422,
 			`{"detail":[{"type":"greater_than","loc":["body","ttl"]}]}`),
-		put("a negative one", `{"namespace":["a"],"key":"k","value":{},"ttl":-1}`, 422, `{"detail":[{"type":"greater_than"}]}`),
-		put("none at all", `{"namespace":["a"],"key":"k","value":{},"ttl":"NaN"}`, 422, `{"detail":[{"type":"greater_than"}]}`),
-		put("an endless one", `{"namespace":["a"],"key":"k","value":{},"ttl":1e9}`, 422, `{"detail":[{"type":"less_than_equal"}]}`),
-		put("a word", `{"namespace":["a"],"key":"k","value":{},"ttl":"long"}`, 422, `{"detail":[{"type":"float_parsing"}]}`),
+		put("a negative one", `{"namespace":["a"],"key":"k","value":{},"ttl":-1}`, 422,
+			`{"detail":[{"type":"greater_than"}]}`),
+		put("none at all", `{"namespace":["a"],"key":"k","value":{},"ttl":"NaN"}`, 422,
+			`{"detail":[{"type":"greater_than"}]}`),
+		put("an endless one", `{"namespace":["a"],"key":"k","value":{},"ttl":1e9}`, 422,
+			`{"detail":[{"type":"less_than_equal"}]}`),
+		put("a word", `{"namespace":["a"],"key":"k","value":{},"ttl":"long"}`, 422,
+			`{"detail":[{"type":"float_parsing"}]}`),
 		{
 			Name: "a bad refresh", Method: "GET", Path: "/store/items?namespace=a&key=k&refresh_ttl=maybe",
 			Status: 422, Want: `{"detail":[{"loc":["query","refresh_ttl"]}]}`,
@@ -157,7 +171,8 @@ func TestItemTTL(t *testing.T) {
 		if there {
 			want = map[string]string{"GET": `{"key":"k"}`, "POST": `{"items":[{"key":"k"}]}`}[method]
 		}
-		k.Play([]gateways.Scenario{{Name: path + body, Method: method, Path: path, Body: body, Status: 200, Want: want}})
+		k.Play([]gateways.Scenario{{Name: path + body, Method: method, Path: path, Body: body, Status: 200,
+			Want: want}})
 	}
 	const item, search = "/store/items?namespace=a&key=k", "/store/items/search"
 	put("0.5")

@@ -12,7 +12,8 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	k.Run("t", "count")
 	k.Run("asks", "ask")
 	k.Play([]gateways.Scenario{{
-		Name: "a state", Method: "GET", Path: "/threads/t/state", Status: 200, Keep: map[string]string{"checkpoint_id": "at"},
+		Name: "a state", Method: "GET", Path: "/threads/t/state", Status: 200,
+		Keep: map[string]string{"checkpoint_id": "at"},
 	}})
 	ended := func() { k.Run("gone", "hello") }
 	k.Away([]gateways.Errand{

@@ -45,7 +45,8 @@ type agentBelow struct {
 // below finds the sub-agents in the calls that come next in the present state: of each call the newest one.
 func (v *viewer) below(ctx context.Context, snap runs.Snapshot) (list []agentBelow, err error) {
 	asked := pathsOf(snap)
-	if snap.ID != v.thread.Head || snap.Next != agent.NodeTools || len(asked) == 0 && v.thread.Status != store.ThreadBusy {
+	if snap.ID != v.thread.Head || snap.Next != agent.NodeTools ||
+		len(asked) == 0 && v.thread.Status != store.ThreadBusy {
 		return nil, nil
 	}
 	above, err := v.Mine(ctx).ListRuns(ctx, store.RunFilter{ThreadID: v.thread.ID, Limit: mostAbove})
@@ -100,7 +101,8 @@ func pathsOf(snap runs.Snapshot) map[string][]string {
 	return calls
 }
 
-// openCalls are the calls of the last answer that give a task or wait for one, by the key of the task. The runs are those below.
+// openCalls are the calls of the last answer that give a task or wait for one, by the key of the task. The runs are
+// those below.
 func openCalls(snap runs.Snapshot, below []store.Run) map[string][]string {
 	open := make(map[string][]string)
 	for _, m := range slices.Backward(agent.Messages.Get(snap.State)) {
@@ -147,7 +149,8 @@ func (v *viewer) fill(ctx context.Context, tasks []taskJSON, below []agentBelow)
 		if err != nil {
 			return err
 		}
-		st, err := v.stateOf(ctx, &viewer{Group: v.Group, thread: t, makers: v.makers, path: v.path.under(v.thread.Head, b.namespace), deep: true}, "")
+		st, err := v.stateOf(ctx, &viewer{Group: v.Group, thread: t, makers: v.makers,
+			path: v.path.under(v.thread.Head, b.namespace), deep: true}, "")
 		if err != nil {
 			return err
 		}
@@ -156,8 +159,8 @@ func (v *viewer) fill(ctx context.Context, tasks []taskJSON, below []agentBelow)
 	return nil
 }
 
-// stateBelow is the state of the sub-agent whose path is a namespace: that of the hidden thread on which it works. Its checkpoints are those
-// of the namespace.
+// stateBelow is the state of the sub-agent whose path is a namespace: that of the hidden thread on which it works. Its
+// checkpoints are those of the namespace.
 func (g *Group) stateBelow(ctx context.Context, t store.Thread, at place, deep bool) (stateJSON, error) {
 	v, err := g.viewerBelow(ctx, t, at.namespace)
 	if err != nil {

@@ -19,7 +19,8 @@ func TestTheStateOfASubAgent(t *testing.T) {
 	k.Do("POST", "/threads", `{"thread_id":"other"}`)
 	k.Do("POST", "/threads", `{"thread_id":"t"}`)
 	k.Play([]gateways.Scenario{{
-		Name: "run", Method: "POST", Path: "/threads/t/runs", Body: `{"input":{"messages":"wait"}}`, Status: 200, Keep: map[string]string{"run_id": "run"},
+		Name: "run", Method: "POST", Path: "/threads/t/runs", Body: `{"input":{"messages":"wait"}}`, Status: 200,
+		Keep: map[string]string{"run_id": "run"},
 	}})
 	<-k.Begun
 	parent, err := k.Store.For(access.FromRow(gateways.User)).Run(t.Context(), k.Vars["run"])
@@ -33,8 +34,10 @@ func TestTheStateOfASubAgent(t *testing.T) {
 			namespace = `["tools:1","tools:2"]`
 		}
 		child, err := k.Store.System().AdmitChild(t.Context(), at, store.Admission{
-			Run:   store.Run{ID: id, ThreadID: id, Key: id, Request: []byte(`{"namespace":` + namespace + `}`), CreatedAt: now, UpdatedAt: now},
-			Begin: &event.Event{ID: event.ID{Attempt: 1, N: 1}, Time: now, Data: event.Run{Status: event.StatusRunning}},
+			Run: store.Run{ID: id, ThreadID: id, Key: id, Request: []byte(`{"namespace":` + namespace + `}`),
+				CreatedAt: now, UpdatedAt: now},
+			Begin: &event.Event{ID: event.ID{Attempt: 1, N: 1}, Time: now,
+				Data: event.Run{Status: event.StatusRunning}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -11,9 +11,10 @@ import (
 
 func FuzzPlaces(f *testing.F) {
 	for _, s := range []string{
-		`{}`, `{"before":"a"}`, `{"before":{"checkpoint_id":"01"}}`, `{"before":{"configurable":{"checkpoint_id":"01"}}}`, `{"before":{"configurable":5}}`,
-		`{"checkpoint":{"checkpoint_id":"01","checkpoint_ns":"","thread_id":"t","checkpoint_map":null}}`, `{"checkpoint_id":""}`,
-		`{"before":[1]}`, `{"checkpoint":"x","before":null}`, "{\"before\":\"\\u0000\xff\"}",
+		`{}`, `{"before":"a"}`, `{"before":{"checkpoint_id":"01"}}`,
+		`{"before":{"configurable":{"checkpoint_id":"01"}}}`, `{"before":{"configurable":5}}`,
+		`{"checkpoint":{"checkpoint_id":"01","checkpoint_ns":"","thread_id":"t","checkpoint_map":null}}`,
+		`{"checkpoint_id":""}`, `{"before":[1]}`, `{"checkpoint":"x","before":null}`, "{\"before\":\"\\u0000\xff\"}",
 	} {
 		f.Add(s)
 	}
@@ -39,9 +40,11 @@ func FuzzPlaces(f *testing.F) {
 
 func FuzzChanges(f *testing.F) {
 	for _, s := range []string{
-		`{}`, `{"values":null,"as_node":"__input__"}`, `{"values":{"title":"x"}}`, `{"values":[{"title":"x"},null,{}]}`, `{"values":[]}`,
-		`{"values":{"messages":[{"role":"user","content":"x"},["ai","y"],"z"]}}`, `{"values":{"messages":{"type":"remove","id":"m"}}}`,
-		`{"values":{"todos":[{"content":"a","status":"pending"}],"goal":null}}`, `{"values":{"foo":1}}`, `{"values":{"title":5}}`, `{"values":[5]}`,
+		`{}`, `{"values":null,"as_node":"__input__"}`, `{"values":{"title":"x"}}`, `{"values":[{"title":"x"},null,{}]}`,
+		`{"values":[]}`, `{"values":{"messages":[{"role":"user","content":"x"},["ai","y"],"z"]}}`,
+		`{"values":{"messages":{"type":"remove","id":"m"}}}`,
+		`{"values":{"todos":[{"content":"a","status":"pending"}],"goal":null}}`, `{"values":{"foo":1}}`,
+		`{"values":{"title":5}}`, `{"values":[5]}`,
 	} {
 		f.Add(s)
 	}

@@ -1,4 +1,5 @@
-// Package threads is the group of routes of threads and of their states: as they are now, at a checkpoint, as a history.
+// Package threads is the group of routes of threads and of their states: as they are now, at a checkpoint, as a
+// history.
 //
 //	gateway -> threads -> the caller's store.UserData and runs.UserRuns -> threadJSON, stateJSON
 package threads
@@ -50,17 +51,20 @@ func (g *Group) Routes() []route.Route {
 		route.Patch("/threads/{thread_id}", "Change the metadata of a thread", g.patch).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
 		route.Delete("/threads/{thread_id}", "Remove a thread with its files", g.remove).
-			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).Audits(audit.Delete, "thread"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "thread"),
 		route.Patch("/threads/{thread_id}/marks", "Archive, pin or rename a thread, or keep a temporary one", g.mark).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Write).Body(route.JSON),
 		route.Post("/threads/{thread_id}/trash", "Put a thread into the bin; what runs on it is stopped", g.trash).
-			Access(access.Regular, write).Of(route.ThreadName).Rate(route.Write).Body(route.None).Audits(audit.Delete, "thread to the bin"),
+			Access(access.Regular, write).Of(route.ThreadName).Rate(route.Write).Body(route.None).
+			Audits(audit.Delete, "thread to the bin"),
 		route.Post("/threads/{thread_id}/restore", "Take a thread out of the bin", g.restore).
 			Access(access.Regular, write).Of(route.ThreadName).Rate(route.Write).Body(route.None),
 		route.Get("/trash", "List the threads in the bin, the last deleted first", g.bin).
 			Access(access.Viewer, read).Of(route.User).Rate(route.Cheap).Body(route.None),
 		route.Delete("/trash", "Empty the bin for good", g.empty).
-			Access(access.Regular, write).Of(route.User).Rate(route.Costly).Body(route.None).Audits(audit.Delete, "bin"),
+			Access(access.Regular, write).Of(route.User).Rate(route.Costly).Body(route.None).
+			Audits(audit.Delete, "bin"),
 		route.Post("/threads/{thread_id}/copy", "Copy a thread and its states", g.copy).
 			Access(access.Regular, write).Of(route.Thread).Rate(route.Costly).Body(route.None),
 	), route.Under("state",

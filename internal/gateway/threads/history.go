@@ -43,7 +43,8 @@ type historyIn struct {
 
 // postHistory lists states of a thread. A thread that is not there has none.
 func (g *Group) postHistory(ctx context.Context, in *historyIn) (any, error) {
-	p := past{limit: in.Limit, before: string(in.Before), match: in.Match, only: in.At.id, nowhere: in.At.check() != nil}
+	p := past{limit: in.Limit, before: string(in.Before), match: in.Match, only: in.At.id,
+		nowhere: in.At.check() != nil}
 	list, err := g.history(ctx, in.ID, p)
 	if err != nil || in.Limit > 1 || in.At.given || in.Before != "" {
 		return list, err

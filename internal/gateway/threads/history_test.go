@@ -46,7 +46,8 @@ func TestSourcesOfStates(t *testing.T) {
 	})
 }
 
-// TestAHistoryReadsARunOnce, however many states it has made, and looks for the run of a state that none has made at all.
+// TestAHistoryReadsARunOnce, however many states it has made, and looks for the run of a state that none has made at
+// all.
 func TestAHistoryReadsARunOnce(t *testing.T) {
 	st := &gateways.Counted{}
 	k := gateways.New(t, func(c *gateway.Config) { st.Store, c.Store = c.Store, st })
@@ -63,9 +64,11 @@ func TestAHistoryReadsARunOnce(t *testing.T) {
 func TestTheBoundOfAHistory(t *testing.T) {
 	k := gateways.New(t, nil)
 	k.Do("POST", "/threads", `{"thread_id":"t"}`)
-	for _, summary := range []string{jsontest.Long(threads.SmallValue - 2), jsontest.Long(threads.SmallValue - 1)} { // with its quotes
+	// with its quotes
+	for _, summary := range []string{jsontest.Long(threads.SmallValue - 2), jsontest.Long(threads.SmallValue - 1)} {
 		if w := k.Do("POST", "/threads/t/state",
-			`{"values":{"messages":[{"type":"human","id":"m","content":"hello"}],"summary_text":"`+summary+`"}}`); w.Code != 200 {
+			`{"values":{"messages":[{"type":"human","id":"m","content":"hello"}],"summary_text":"`+summary+
+				`"}}`); w.Code != 200 {
 			t.Fatal(w.Body)
 		}
 	}
@@ -97,32 +100,41 @@ func TestCallsOfUsualRequests(t *testing.T) {
 	k := gateways.New(t, nil)
 	run := k.Run("t", "hello")
 	for path, method := range map[string]string{
-		"/assistants/nope": "GET", "/assistants/00000000-0000-4000-8000-00000000000g": "GET", "/threads/t/runs/" + jsontest.Long(257): "GET",
-		"/threads/a%00b": "DELETE", "/threads/%ff": "DELETE", "/threads/" + jsontest.Long(257): "DELETE",
+		"/assistants/nope": "GET", "/assistants/00000000-0000-4000-8000-00000000000g": "GET", "/threads/t/runs/" +
+			jsontest.Long(257): "GET", "/threads/a%00b": "DELETE", "/threads/%ff": "DELETE", "/threads/" +
+			jsontest.Long(257): "DELETE",
 	} {
 		tr := &gateways.Trouble{}
-		if w := k.Send(gateways.Troubled(k.Request(method, path, ""), tr)); w.Code != http.StatusNotFound || tr.Calls.Load() > 0 {
+		if w := k.Send(gateways.Troubled(k.Request(method, path, ""), tr)); w.Code != http.StatusNotFound ||
+			tr.Calls.Load() > 0 {
 			t.Errorf("%s: %d calls, %d %s", path, tr.Calls.Load(), w.Code, w.Body)
 		}
 	}
 	// Of what can be no checkpoint's id only the thread is looked for.
 	tr := &gateways.Trouble{}
-	if w := k.Send(gateways.Troubled(k.Request("GET", "/threads/t/state/a%00%ff", ""), tr)); w.Code != http.StatusNotFound || tr.Calls.Load() != 1 {
+	if w := k.Send(gateways.Troubled(k.Request("GET", "/threads/t/state/a%00%ff", ""),
+		tr)); w.Code != http.StatusNotFound || tr.Calls.Load() != 1 {
 		t.Errorf("%d calls, %d %s", tr.Calls.Load(), w.Code, w.Body)
 	}
 	for _, c := range []struct {
 		method, path, body string
 		calls              int64
 	}{
-		{"POST", "/threads", `{}`, 1}, {"POST", "/threads/t/history", `{"before":"xyz"}`, 1}, {"GET", "/assistants/lead_agent", "", 0}, {"POST", "/threads/search", `{}`, 1},
+		{"POST", "/threads", `{}`, 1}, {"POST", "/threads/t/history", `{"before":"xyz"}`, 1},
+		{"GET", "/assistants/lead_agent", "", 0}, {"POST", "/threads/search", `{}`, 1},
 		{"POST", "/threads/count", `{"ids":[]}`, 0},
-		{"POST", "/threads/search", `{"status":"none"}`, 0}, {"GET", "/runs/" + run.ID, "", 2 /* with what the runs below it took */}, {"POST", "/assistants/lead_agent/versions", "", 0},
-		{"POST", "/assistants/lead_agent/latest", `{"version":1}`, 0}, {"POST", "/threads/search", `{"ids":["a"],"select":["thread_id"]}`, 1},
+		{"POST", "/threads/search", `{"status":"none"}`, 0},
+		{"GET", "/runs/" + run.ID, "", 2 /* with what the runs below it took */},
+		{"POST", "/assistants/lead_agent/versions", "", 0},
+		{"POST", "/assistants/lead_agent/latest", `{"version":1}`, 0},
+		{"POST", "/threads/search", `{"ids":["a"],"select":["thread_id"]}`, 1},
 		{"GET", "/threads/t/runs?status=none", "", 0}, {"POST", "/threads/t/runs", `{"input":{},"after_seconds":9}`, 1},
 	} {
 		tr := &gateways.Trouble{}
-		if w := k.Send(gateways.Troubled(k.Request(c.method, c.path, c.body), tr)); w.Code != http.StatusOK || tr.Calls.Load() != c.calls {
-			t.Errorf("%s %s %s: %d calls, want %d; %d %s", c.method, c.path, c.body, tr.Calls.Load(), c.calls, w.Code, w.Body)
+		if w := k.Send(gateways.Troubled(k.Request(c.method, c.path, c.body), tr)); w.Code != http.StatusOK ||
+			tr.Calls.Load() != c.calls {
+			t.Errorf("%s %s %s: %d calls, want %d; %d %s", c.method, c.path, c.body, tr.Calls.Load(), c.calls, w.Code,
+				w.Body)
 		}
 	}
 }

@@ -13,23 +13,31 @@ func TestBin(t *testing.T) {
 	const binned = `{"detail":"Thread t is in the bin; restore it first (POST /threads/t/restore)"}`
 	k.Play([]gateways.Scenario{
 		{Name: "nothing in it", Method: "GET", Path: "/api/trash", Status: 200, Want: `[]`},
-		{Name: "trash", Method: "POST", Path: "/api/threads/t/trash", Status: 200, Want: `{"thread_id":"t","trashed_at":"*","expires_at":"*"}`},
-		{Name: "trash what is not there", Method: "POST", Path: "/threads/none/trash", Status: 404, Want: `{"detail":"Thread none not found"}`},
+		{Name: "trash", Method: "POST", Path: "/api/threads/t/trash", Status: 200,
+			Want: `{"thread_id":"t","trashed_at":"*","expires_at":"*"}`},
+		{Name: "trash what is not there", Method: "POST", Path: "/threads/none/trash", Status: 404,
+			Want: `{"detail":"Thread none not found"}`},
 		{Name: "in the bin", Method: "GET", Path: "/trash", Status: 200, Want: `[{"thread_id":"t","trashed_at":"*"}]`},
 		{Name: "next page", Method: "GET", Path: "/trash?limit=1&offset=1", Status: 200, Want: `[]`},
 		{Name: "not in the list", Method: "POST", Path: "/threads/search", Body: `{}`, Status: 200, Want: `[]`},
-		{Name: "not by its id", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`, Status: 200, Want: `[]`},
+		{Name: "not by its id", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`, Status: 200,
+			Want: `[]`},
 		{Name: "not counted", Method: "POST", Path: "/threads/count", Body: `{}`, Status: 200, Want: `0`},
-		{Name: "asked for", Method: "POST", Path: "/threads/search", Body: `{"trashed":true}`, Status: 200, Want: `[{"thread_id":"t"}]`},
-		{Name: "counted when asked for", Method: "POST", Path: "/threads/count", Body: `{"trashed":true}`, Status: 200, Want: `1`},
+		{Name: "asked for", Method: "POST", Path: "/threads/search", Body: `{"trashed":true}`, Status: 200,
+			Want: `[{"thread_id":"t"}]`},
+		{Name: "counted when asked for", Method: "POST", Path: "/threads/count", Body: `{"trashed":true}`, Status: 200,
+			Want: `1`},
 		{Name: "look", Method: "GET", Path: "/threads/t", Status: 200, Want: `{"thread_id":"t","trashed_at":"*"}`},
 		{Name: "look at its state", Method: "GET", Path: "/threads/t/state", Status: 200},
 		{Name: "run", Method: "POST", Path: "/threads/t/runs", Body: `{"input":{"messages":"x"}}`, Status: 409,
 			Want: binned},
-		{Name: "change its state", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"x"}}`, Status: 409, Want: binned},
+		{Name: "change its state", Method: "POST", Path: "/threads/t/state", Body: `{"values":{"title":"x"}}`,
+			Status: 409, Want: binned},
 		{Name: "mark", Method: "PATCH", Path: "/threads/t/marks", Body: `{"pinned":true}`, Status: 409, Want: binned},
-		{Name: "restore", Method: "POST", Path: "/threads/t/restore", Status: 200, Want: `{"thread_id":"t","trashed_at":"<absent>"}`},
-		{Name: "in the list", Method: "POST", Path: "/threads/search", Body: `{}`, Status: 200, Want: `[{"thread_id":"t"}]`},
+		{Name: "restore", Method: "POST", Path: "/threads/t/restore", Status: 200,
+			Want: `{"thread_id":"t","trashed_at":"<absent>"}`},
+		{Name: "in the list", Method: "POST", Path: "/threads/search", Body: `{}`, Status: 200,
+			Want: `[{"thread_id":"t"}]`},
 		{Name: "runs", Method: "POST", Path: "/threads/t/runs/wait", Body: `{"input":{"messages":"x"}}`, Status: 200},
 		{Name: "trash again", Method: "POST", Path: "/threads/t/trash", Status: 200},
 		{Name: "empty", Method: "DELETE", Path: "/trash", Status: 200, Want: `{"deleted":1}`},
@@ -69,7 +77,8 @@ func TestTrashStopsWhatRuns(t *testing.T) {
 	k := gateways.New(t, nil)
 	run := k.Start("t")
 	k.Play([]gateways.Scenario{{Name: "trash", Method: "POST", Path: "/threads/t/trash", Status: 200}})
-	k.Play([]gateways.Scenario{{Name: "wait for its end", Method: "GET", Path: "/threads/t/runs/" + run.ID + "/join", Status: 200}})
+	k.Play([]gateways.Scenario{{Name: "wait for its end", Method: "GET", Path: "/threads/t/runs/" + run.ID + "/join",
+		Status: 200}})
 	got, err := k.Data().Run(t.Context(), run.ID)
 	if err != nil || got.Status != event.StatusInterrupted {
 		t.Errorf("the run is %s, %v", got.Status, err)
@@ -81,21 +90,28 @@ func TestMarks(t *testing.T) {
 	k.Run("t", "hello")
 	const at = "/api/threads/t/marks"
 	k.Play([]gateways.Scenario{
-		{Name: "archive", Method: "PATCH", Path: at, Body: `{"archived":true}`, Status: 200, Want: `{"thread_id":"t","archived":true}`},
+		{Name: "archive", Method: "PATCH", Path: at, Body: `{"archived":true}`, Status: 200,
+			Want: `{"thread_id":"t","archived":true}`},
 		{Name: "list", Method: "POST", Path: "/threads/search", Body: `{}`, Status: 200, Want: `[]`},
-		{Name: "archive", Method: "POST", Path: "/threads/search", Body: `{"archived":true}`, Status: 200, Want: `[{"archived":true}]`},
-		{Name: "by its id", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`, Status: 200, Want: `[{"archived":true}]`},
+		{Name: "archive", Method: "POST", Path: "/threads/search", Body: `{"archived":true}`, Status: 200,
+			Want: `[{"archived":true}]`},
+		{Name: "by its id", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`, Status: 200,
+			Want: `[{"archived":true}]`},
 		{Name: "back", Method: "PATCH", Path: at, Body: `{"archived":false,"pinned":true,"title":"New"}`, Status: 200,
 			Want: `{"archived":"<absent>","metadata":{"deerflow_pinned":true},"values":{"title":"New"}}`},
-		{Name: "in its state", Method: "GET", Path: "/threads/t/state", Status: 200, Want: `{"values":{"title":"New"}}`},
-		{Name: "pinned", Method: "POST", Path: "/threads/search", Body: `{"pinned":true}`, Status: 200, Want: `[{"thread_id":"t"}]`},
+		{Name: "in its state", Method: "GET", Path: "/threads/t/state", Status: 200,
+			Want: `{"values":{"title":"New"}}`},
+		{Name: "pinned", Method: "POST", Path: "/threads/search", Body: `{"pinned":true}`, Status: 200,
+			Want: `[{"thread_id":"t"}]`},
 		{Name: "unpin", Method: "PATCH", Path: at, Body: `{"pinned":false}`, Status: 200},
 		{Name: "not pinned", Method: "POST", Path: "/threads/count", Body: `{"pinned":true}`, Status: 200, Want: `0`},
 		{Name: "no title", Method: "PATCH", Path: at, Body: `{"title":""}`, Status: 422},
 		{Name: "no flag", Method: "PATCH", Path: at, Body: `{"archived":"perhaps"}`, Status: 422},
-		{Name: "temporary", Method: "POST", Path: "/threads", Body: `{"thread_id":"s","temporary":true}`, Status: 200, Want: `{"temporary":true}`},
+		{Name: "temporary", Method: "POST", Path: "/threads", Body: `{"thread_id":"s","temporary":true}`, Status: 200,
+			Want: `{"temporary":true}`},
 		{Name: "in no list", Method: "POST", Path: "/threads/count", Body: `{}`, Status: 200, Want: `1`},
-		{Name: "kept", Method: "PATCH", Path: "/threads/s/marks", Body: `{"temporary":false}`, Status: 200, Want: `{"temporary":"<absent>"}`},
+		{Name: "kept", Method: "PATCH", Path: "/threads/s/marks", Body: `{"temporary":false}`, Status: 200,
+			Want: `{"temporary":"<absent>"}`},
 		{Name: "in the list", Method: "POST", Path: "/threads/count", Body: `{}`, Status: 200, Want: `2`},
 	})
 	k.Start("t")

@@ -18,14 +18,15 @@ type filterIn struct {
 	IDs      []string     `body:"ids" max:"1000"`
 	Status   string       `body:"status" max:"64"`
 	Metadata route.Filter `body:"metadata"`
-	// Those that are pinned, archived or in the bin alone. Else those that are neither of the last two; ids find the archived too.
+	// Those that are pinned, archived or in the bin alone. Else those that are neither of the last two; ids find the
+	// archived too.
 	Pinned   bool `body:"pinned"`
 	Archived bool `body:"archived"`
 	Trashed  bool `body:"trashed"`
 }
 
-// filter is which threads are meant. Clients ask for those of a graph. There is one, so that all threads are meant, those too
-// that have had no run and do not tell it.
+// filter is which threads are meant. Clients ask for those of a graph. There is one, so that all threads are meant,
+// those too that have had no run and do not tell it.
 func (in *filterIn) filter() store.ThreadFilter {
 	f := store.ThreadFilter{IDs: in.IDs, Status: in.Status, Metadata: in.Metadata}
 	if graph, ok := rawjson.String(f.Metadata["graph_id"]); ok && graph == shape.GraphID {
@@ -61,8 +62,8 @@ type searchIn struct {
 	Order  string   `body:"sort_order" enum:"desc,asc"`
 }
 
-// search lists threads. In the usual order, the last updated first, pinned ones come before all others. Filters on the state
-// ("values") and extracts of it are not supported and left alone.
+// search lists threads. In the usual order, the last updated first, pinned ones come before all others. Filters on the
+// state ("values") and extracts of it are not supported and left alone.
 func (g *Group) search(ctx context.Context, in *searchIn) (out route.Page[threadJSON], err error) {
 	f := in.filter()
 	f.Sort, f.Ascending = in.SortBy, in.Order == "asc"

@@ -57,8 +57,8 @@ type taskJSON struct {
 	Path       []string          `json:"path"`
 	Error      *string           `json:"error"`
 	Interrupts []shape.Interrupt `json:"interrupts"`
-	// Checkpoint is that of the sub-agent that works or waits in the task. Where states are asked for, State is its own, a stateJSON
-	// (of which a schema cannot tell, as it would be in itself), and Checkpoint is null.
+	// Checkpoint is that of the sub-agent that works or waits in the task. Where states are asked for, State is its
+	// own, a stateJSON (of which a schema cannot tell, as it would be in itself), and Checkpoint is null.
 	Checkpoint *pathJSON `json:"checkpoint"`
 	State      any       `json:"state"`
 	Result     *string   `json:"result"` // always null
@@ -66,8 +66,8 @@ type taskJSON struct {
 	call string
 }
 
-// tasksOf are what comes next: a node, or each tool call that asks a human or has one of the sub-agents below. failure is why it could not
-// be done.
+// tasksOf are what comes next: a node, or each tool call that asks a human or has one of the sub-agents below. failure
+// is why it could not be done.
 func tasksOf(snap runs.Snapshot, failure string, below []agentBelow) []taskJSON {
 	node := frames.NextNode(snap.Next)
 	if node == agent.Done {
@@ -173,21 +173,24 @@ func (v *viewer) state(ctx context.Context, snap runs.Snapshot) (stateJSON, erro
 func (v *viewer) place(out *stateJSON, cp store.Checkpoint) {
 	at := shape.Stamp(cp.CreatedAt)
 	out.CreatedAt, out.CheckpointID, out.ParentID = &at, &cp.ID, shape.OrNil(cp.ParentID)
-	out.Checkpoint = &checkpointJSON{ThreadID: v.path.root, Namespace: v.path.namespace, CheckpointID: cp.ID, ID: cp.ID, Time: at}
+	out.Checkpoint = &checkpointJSON{ThreadID: v.path.root, Namespace: v.path.namespace, CheckpointID: cp.ID, ID: cp.ID,
+		Time: at}
 	if v.path.above != nil {
 		out.Checkpoint.CheckpointMap = maps.Clone(v.path.above)
 		out.Checkpoint.CheckpointMap[v.path.namespace] = cp.ID
 	}
 	if cp.ID != store.Origin {
-		out.ParentCheckpoint = &checkpointJSON{ThreadID: v.path.root, Namespace: v.path.namespace, CheckpointID: cmp.Or(cp.ParentID, store.Origin)}
+		out.ParentCheckpoint = &checkpointJSON{ThreadID: v.path.root, Namespace: v.path.namespace,
+			CheckpointID: cmp.Or(cp.ParentID, store.Origin)}
 	}
 }
 
 // origin is the empty state before a thread's first checkpoint: what a branch that changes the first message stands on.
 func (v *viewer) origin() stateJSON {
 	out := stateJSON{
-		Values: make(map[string]json.RawMessage), Next: []string{agent.NodeInput}, Tasks: []taskJSON{}, Interrupts: []shape.Interrupt{},
-		Metadata: map[string]json.RawMessage{"source": json.RawMessage(`"input"`), "step": json.RawMessage("0"), "parents": json.RawMessage("{}")},
+		Values: make(map[string]json.RawMessage), Next: []string{agent.NodeInput}, Tasks: []taskJSON{},
+		Interrupts: []shape.Interrupt{}, Metadata: map[string]json.RawMessage{"source": json.RawMessage(`"input"`),
+			"step": json.RawMessage("0"), "parents": json.RawMessage("{}")},
 	}
 	v.place(&out, store.Checkpoint{ID: store.Origin, CreatedAt: v.thread.CreatedAt})
 	return out

@@ -91,7 +91,8 @@ func (at *place) ReadFrom(in *route.Input, name string) {
 	}
 	at.named = at.id != ""
 	if other := cp.Str("thread_id"); other != "" && other != in.Request().PathValue("thread_id") {
-		cp.Add("value_error", "Value error, the checkpoint is of another thread", route.Quoted(cp.Raw("thread_id")), cp.Loc("thread_id")...)
+		cp.Add("value_error", "Value error, the checkpoint is of another thread", route.Quoted(cp.Raw("thread_id")),
+			cp.Loc("thread_id")...)
 	}
 	in.Take(cp)
 	if in.Raw("checkpoint_id") != nil {
@@ -129,8 +130,8 @@ type updateIn struct {
 	Values route.Rest `body:"values"`
 }
 
-// updateState changes the state of a thread: one update, or several that are made one after the other. It answers with the
-// state that comes of it.
+// updateState changes the state of a thread: one update, or several that are made one after the other. It answers with
+// the state that comes of it.
 func (g *Group) updateState(ctx context.Context, in *updateIn) (stateJSON, error) {
 	updates, err := g.changes(in.Values.Input, in.Values.Raw("values"))
 	if err = errors.Join(in.Values.Err(), err, in.At.check()); err != nil {
@@ -224,7 +225,8 @@ func (g *Group) change(in *route.Input, raw json.RawMessage) (u runs.StateUpdate
 		u.Title = &title
 	}
 	if u.Title != nil && utf8.RuneCountInString(*u.Title) > maxTitle {
-		in.Add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxTitle), nil, append(in.Loc("values"), "title")...)
+		in.Add("string_too_long", fmt.Sprintf("String should have at most %d characters", maxTitle), nil,
+			append(in.Loc("values"), "title")...)
 	}
 	return u, nil
 }
@@ -240,5 +242,6 @@ func (g *Group) checkChannels(members map[string]json.RawMessage) error {
 	if unknown == nil {
 		return nil
 	}
-	return route.Failf(http.StatusUnprocessableEntity, "Unknown thread-state field(s): %s", excerpt.Bound(strings.Join(unknown, ", "), 1000))
+	return route.Failf(http.StatusUnprocessableEntity, "Unknown thread-state field(s): %s",
+		excerpt.Bound(strings.Join(unknown, ", "), 1000))
 }

@@ -113,7 +113,8 @@ func TestPostState(t *testing.T) {
 		}
 	}
 	refused := func(name, body string, status int, want string) gateways.Scenario {
-		return gateways.Scenario{Name: name, Method: "POST", Path: "/threads/t/state", Body: body, Status: status, Want: want}
+		return gateways.Scenario{Name: name, Method: "POST", Path: "/threads/t/state", Body: body, Status: status,
+			Want: want}
 	}
 	k.Play([]gateways.Scenario{
 		post("rename", `{"values":{"title":"Renamed"}}`,
@@ -123,7 +124,8 @@ func TestPostState(t *testing.T) {
 			Name: "the thread is renamed", Method: "POST", Path: "/threads/search", Body: `{"ids":["t"]}`,
 			Status: 200, Want: `[{"values":{"title":"Renamed"}}]`,
 		},
-		post("the longest title", `{"values":{"title":"`+strings.Repeat("ä", 1000)+`"}}`, `{"metadata":{"source":"update"}}`),
+		post("the longest title", `{"values":{"title":"`+strings.Repeat("ä", 1000)+`"}}`,
+			`{"metadata":{"source":"update"}}`),
 		post("and back", `{"values":{"title":"Renamed"}}`, `{"values":{"title":"Renamed"}}`),
 		post("an empty title", `{"values":{"title":""}}`, `{"values":{"title":""}}`),
 		{
@@ -133,11 +135,13 @@ func TestPostState(t *testing.T) {
 		post("other channels, a free name",
 			`{"values":{"todos":[{"content":"one","status":"pending"}],"artifacts":["/mnt/user-data/outputs/a.txt"]},"as_node":"my_node"}`,
 			`{"values":{"todos":[{"content":"one","status":"pending"}],"artifacts":["/mnt/user-data/outputs/a.txt"]}}`),
-		post("add messages", `{"values":{"messages":[{"role":"user","content":"more","id":"m1"},{"type":"ai","content":"answer","id":"m2"}]}}`,
+		post("add messages",
+			`{"values":{"messages":[{"role":"user","content":"more","id":"m1"},{"type":"ai","content":"answer","id":"m2"}]}}`,
 			`{"values":{"messages":[{},{},{"id":"m1","type":"human"},{"id":"m2","type":"ai"}]},"next":[]}`),
 		post("replace one", `{"values":{"messages":{"type":"ai","content":"edited","id":"m2"}}}`,
 			`{"values":{"messages":[{},{},{},{"id":"m2","content":"edited"}]}}`),
-		post("remove one", `{"values":{"messages":[{"type":"remove","id":"m2"}]}}`, `{"values":{"messages":[{},{},{"id":"m1"}]}}`),
+		post("remove one", `{"values":{"messages":[{"type":"remove","id":"m2"}]}}`,
+			`{"values":{"messages":[{},{},{"id":"m1"}]}}`),
 		post("as a node", `{"values":null,"as_node":"__start__"}`, `{"next":["model"],"tasks":[{"name":"model"}]}`),
 		post("nothing", `{}`, `{"next":["model"]}`),
 		post("several", `{"values":[{"messages":"first"},{"messages":"second"}],"as_node":"tools"}`,
@@ -146,17 +150,24 @@ func TestPostState(t *testing.T) {
 		post("from the past", `{"values":{"title":"Branch"},"checkpoint_id":"{first}"}`,
 			`{"parent_checkpoint_id":"{first}","values":{"title":"Branch","messages":[{}],"todos":"<absent>"}}`),
 		post("from the past, by an object",
-			`{"values":{"title":"Branch"},"checkpoint":{"checkpoint_id":"{first}","checkpoint_ns":""}}`, `{"parent_checkpoint_id":"{first}"}`),
-		refused("unknown channels", `{"values":{"foo":1,"bar":2,"title":"x"}}`, 422, `{"detail":"Unknown thread-state field(s): bar, foo"}`),
-		refused("a private one", `{"values":{"loop_steps":{}}}`, 422, `{"detail":"Unknown thread-state field(s): loop_steps"}`),
+			`{"values":{"title":"Branch"},"checkpoint":{"checkpoint_id":"{first}","checkpoint_ns":""}}`,
+			`{"parent_checkpoint_id":"{first}"}`),
+		refused("unknown channels", `{"values":{"foo":1,"bar":2,"title":"x"}}`, 422,
+			`{"detail":"Unknown thread-state field(s): bar, foo"}`),
+		refused("a private one", `{"values":{"loop_steps":{}}}`, 422,
+			`{"detail":"Unknown thread-state field(s): loop_steps"}`),
 		refused("a wrong type", `{"values":{"title":5}}`, 422, `{"detail":[{"loc":["body","values"]}]}`),
 		refused("no message", `{"values":{"messages":[5]}}`, 422, `{"detail":[{"loc":["body","values","messages"]}]}`),
-		refused("a message that is not there", `{"values":{"messages":[{"type":"remove","id":"m9"}]}}`, 422, `{"detail":"*"}`),
+		refused("a message that is not there", `{"values":{"messages":[{"type":"remove","id":"m9"}]}}`, 422,
+			`{"detail":"*"}`),
 		refused("no values", `{"values":5}`, 422, `{"detail":[{"type":"dict_type","loc":["body","values"]}]}`),
 		refused("no body", ``, 422, `{"detail":[{"type":"missing"}]}`),
-		refused("a long title", `{"values":{"title":"`+strings.Repeat("x", 1001)+`"}}`, 422, `{"detail":[{"type":"string_too_long"}]}`),
-		refused("a long node", `{"as_node":"`+strings.Repeat("x", 129)+`"}`, 422, `{"detail":[{"type":"string_too_long","loc":["body","as_node"]}]}`),
-		refused("an unknown checkpoint", `{"values":{"title":"y"},"checkpoint_id":"nope"}`, 404, `{"detail":"Checkpoint nope not found"}`),
+		refused("a long title", `{"values":{"title":"`+strings.Repeat("x", 1001)+`"}}`, 422,
+			`{"detail":[{"type":"string_too_long"}]}`),
+		refused("a long node", `{"as_node":"`+strings.Repeat("x", 129)+`"}`, 422,
+			`{"detail":[{"type":"string_too_long","loc":["body","as_node"]}]}`),
+		refused("an unknown checkpoint", `{"values":{"title":"y"},"checkpoint_id":"nope"}`, 404,
+			`{"detail":"Checkpoint nope not found"}`),
 		refused("another unknown checkpoint", `{"checkpoint_id":"00000000-0000-4000-8000-000000000404"}`, 404,
 			`{"detail":"Checkpoint 00000000-0000-4000-8000-000000000404 not found"}`),
 		refused("an empty checkpoint", `{"checkpoint_id":""}`, 404, `{"detail":"Checkpoint not found"}`),
@@ -192,7 +203,8 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	refused := func(name, body, want string) gateways.Scenario {
-		return gateways.Scenario{Name: name, Method: "POST", Path: "/threads/t/history", Body: body, Status: 422, Want: want}
+		return gateways.Scenario{Name: name, Method: "POST", Path: "/threads/t/history", Body: body, Status: 422,
+			Want: want}
 	}
 	k.Play([]gateways.Scenario{
 		post("all", `{}`, `[{"checkpoint_id":"{update}","parent_checkpoint_id":"{answer}",
@@ -208,11 +220,15 @@ func TestHistory(t *testing.T) {
 		post("without a body", "", `[{},{},{},{},{},{}]`),
 		post("as the web client asks", `{"limit":1}`,
 			`[{"checkpoint":"<absent>","parent_checkpoint":"<absent>","checkpoint_id":"{update}","values":{"title":"Renamed","messages":[{},{},{},{}]}}]`),
-		post("as RemoteGraph asks", `{"limit":1,"checkpoint":{"thread_id":"t"}}`, `[{"checkpoint":{"checkpoint_id":"{update}"}}]`),
+		post("as RemoteGraph asks", `{"limit":1,"checkpoint":{"thread_id":"t"}}`,
+			`[{"checkpoint":{"checkpoint_id":"{update}"}}]`),
 		post("a page", `{"limit":2}`, `[{"checkpoint_id":"{update}","checkpoint":{}},{"checkpoint_id":"{answer}"}]`),
-		post("the next page, by a string", `{"limit":2,"before":"{answer}"}`, `[{"checkpoint_id":"{counted}"},{"checkpoint_id":"{called}"}]`),
-		post("by an object", `{"limit":1,"before":{"checkpoint_id":"{called}","thread_id":"t"}}`, `[{"checkpoint_id":"{input}","checkpoint":{}}]`),
-		post("by a config", `{"before":{"configurable":{"checkpoint_id":"{called}"}}}`, `[{"checkpoint_id":"{input}"},{"checkpoint_id":"0"}]`),
+		post("the next page, by a string", `{"limit":2,"before":"{answer}"}`,
+			`[{"checkpoint_id":"{counted}"},{"checkpoint_id":"{called}"}]`),
+		post("by an object", `{"limit":1,"before":{"checkpoint_id":"{called}","thread_id":"t"}}`,
+			`[{"checkpoint_id":"{input}","checkpoint":{}}]`),
+		post("by a config", `{"before":{"configurable":{"checkpoint_id":"{called}"}}}`,
+			`[{"checkpoint_id":"{input}"},{"checkpoint_id":"0"}]`),
 		post("before the first", `{"before":"{input}"}`, `[]`),
 		post("before an unknown one", `{"before":"1f000000-0000-6000-8000-000000000000"}`, `[]`),
 		post("before no checkpoint", `{"before":"zzz"}`, `[]`),
@@ -220,11 +236,13 @@ func TestHistory(t *testing.T) {
 		post("an unknown one", `{"checkpoint":{"checkpoint_id":"00000000-0000-4000-8000-000000000404"}}`, `[]`),
 		post("of a subgraph", `{"limit":1,"checkpoint":{"checkpoint_ns":"tools:x"}}`, `[]`),
 		post("by source", `{"metadata":{"source":"input"}}`, `[{"checkpoint_id":"{input}"}]`),
-		post("by step and the run's metadata", `{"metadata":{"step":2,"purpose":"test"}}`, `[{"checkpoint_id":"{called}"}]`),
+		post("by step and the run's metadata", `{"metadata":{"step":2,"purpose":"test"}}`,
+			`[{"checkpoint_id":"{called}"}]`),
 		post("by nothing there is", `{"metadata":{"step":"2"}}`, `[]`),
 		refused("no entries", `{"limit":0}`, `{"detail":[{"ctx":{"ge":1}}]}`),
 		refused("too many", `{"limit":1001}`, `{"detail":[{"ctx":{"le":1000}}]}`),
-		refused("an object without an id", `{"before":{}}`, `{"detail":[{"type":"missing","loc":["body","before","checkpoint_id"]}]}`),
+		refused("an object without an id", `{"before":{}}`,
+			`{"detail":[{"type":"missing","loc":["body","before","checkpoint_id"]}]}`),
 		refused("a number", `{"before":5}`, `{"detail":[{"loc":["body","before"]}]}`),
 		{
 			Name: "by a query", Method: "GET", Path: "/threads/t/history?limit=1&before={called}", Status: 200,
@@ -280,7 +298,8 @@ func TestStatesThatCannotBeTold(t *testing.T) {
 // TestATaskHasOneName: who followed the run that asks finds the question of its state by the same id.
 func TestATaskHasOneName(t *testing.T) {
 	k := gateways.New(t, nil)
-	w := k.Do("POST", "/threads/t/runs/stream", `{"if_not_exists":"create","input":{"messages":"ask"},"stream_mode":["tasks"]}`)
+	w := k.Do("POST", "/threads/t/runs/stream",
+		`{"if_not_exists":"create","input":{"messages":"ask"},"stream_mode":["tasks"]}`)
 	var seen []string
 	for _, f := range gateways.ParseSSE(t, w.Body.String()) {
 		if id, ok := jsontest.At(jsontest.Decode(t, []byte(f.Data)), "id").(string); ok && f.Event == "tasks" {

@@ -121,8 +121,8 @@ type createIn struct {
 	Supersteps  route.Rest     `body:"supersteps"`
 }
 
-// create makes a thread. One that the caller has already is answered as it is, unless if_exists is "raise": the web client
-// creates its thread before each first message. With supersteps the thread begins with a state.
+// create makes a thread. One that the caller has already is answered as it is, unless if_exists is "raise": the web
+// client creates its thread before each first message. With supersteps the thread begins with a state.
 func (g *Group) create(ctx context.Context, in *createIn) (threadJSON, error) {
 	now := g.Now()
 	t := store.Thread{ID: string(in.ID), Metadata: json.RawMessage(in.Metadata), CreatedAt: now, UpdatedAt: now}
@@ -160,8 +160,8 @@ func (g *Group) existing(ctx context.Context, id string, raise bool) (threadJSON
 // maxSupersteps bounds the updates that a thread is created with.
 const maxSupersteps = 1000
 
-// supersteps reads the updates that a new thread begins with: {"updates": [{"values", "command", "as_node"}]}, one after the
-// other. Of a command only the update counts.
+// supersteps reads the updates that a new thread begins with: {"updates": [{"values", "command", "as_node"}]}, one
+// after the other. Of a command only the update counts.
 func (g *Group) supersteps(in *route.Input) ([]runs.StateUpdate, error) {
 	var out []runs.StateUpdate
 	for _, step := range in.Inputs("supersteps", maxSupersteps) {
@@ -265,8 +265,8 @@ func (g *Group) remove(ctx context.Context, in *deleteIn) (out deletedJSON, err 
 	return deletedJSON{true, "Deleted local thread data for " + in.ID}, nil
 }
 
-// copy makes a thread with the metadata and the checkpoints of another one. Its files are not copied, nor are its runs: the
-// new thread's status is idle.
+// copy makes a thread with the metadata and the checkpoints of another one. Its files are not copied, nor are its runs:
+// the new thread's status is idle.
 func (g *Group) copy(ctx context.Context, in *ofThread) (threadJSON, error) {
 	now := g.Now()
 	to := store.Thread{ID: id.New(now), Title: in.Thread.Title, CreatedAt: now, UpdatedAt: now}

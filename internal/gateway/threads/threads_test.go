@@ -224,12 +224,14 @@ func TestSearchThreads(t *testing.T) {
 	} {
 		at := time.Now().Add(time.Duration(i-10) * time.Hour)
 		if err := k.Data().CreateThread(t.Context(), store.Thread{
-			ID: "t" + strconv.Itoa(i+1), Title: "title " + strconv.Itoa(i+1), Metadata: []byte(m), CreatedAt: at, UpdatedAt: at,
+			ID: "t" + strconv.Itoa(i+1), Title: "title " + strconv.Itoa(i+1), Metadata: []byte(m), CreatedAt: at,
+			UpdatedAt: at,
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := k.Store.For(access.FromRow("other")).CreateThread(t.Context(), store.Thread{ID: "theirs", Metadata: []byte(`{"g":"12"}`)}); err != nil {
+	if err := k.Store.For(access.FromRow("other")).
+		CreateThread(t.Context(), store.Thread{ID: "theirs", Metadata: []byte(`{"g":"12"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	search := func(name, body, want string) gateways.Scenario {
@@ -238,7 +240,8 @@ func TestSearchThreads(t *testing.T) {
 		}
 	}
 	refused := func(name, body, want string) gateways.Scenario {
-		return gateways.Scenario{Name: name, Method: "POST", Path: "/threads/search", Body: body, Status: 422, Want: want}
+		return gateways.Scenario{Name: name, Method: "POST", Path: "/threads/search", Body: body, Status: 422,
+			Want: want}
 	}
 	paged := search("a page", `{"metadata":{"g":"12"},"limit":2}`, `[{"thread_id":"t1"},{"thread_id":"t3"}]`)
 	paged.Headers = map[string]string{"X-Pagination-Total": "3", "X-Pagination-Next": "2"}
@@ -255,8 +258,10 @@ func TestSearchThreads(t *testing.T) {
 		search("behind the end", `{"metadata":{"g":"12"},"offset":99}`, `[]`),
 		search("another order", `{"sort_by":"created_at","sort_order":"asc","select":["thread_id"]}`,
 			`[{"thread_id":"t1","metadata":"<absent>"},{"thread_id":"t2"},{"thread_id":"t3"},{"thread_id":"t4"}]`),
-		search("the last made first", `{"sort_by":"created_at"}`, `[{"thread_id":"t4"},{"thread_id":"t3"},{"thread_id":"t2"},{"thread_id":"t1"}]`),
-		search("by their state", `{"sort_by":"state_updated_at"}`, `[{"thread_id":"t1"},{"thread_id":"t4"},{"thread_id":"t3"},{"thread_id":"t2"}]`),
+		search("the last made first", `{"sort_by":"created_at"}`,
+			`[{"thread_id":"t4"},{"thread_id":"t3"},{"thread_id":"t2"},{"thread_id":"t1"}]`),
+		search("by their state", `{"sort_by":"state_updated_at"}`,
+			`[{"thread_id":"t1"},{"thread_id":"t4"},{"thread_id":"t3"},{"thread_id":"t2"}]`),
 		search("of the graph", `{"metadata":{"graph_id":"lead_agent"}}`, `[{},{},{},{}]`),
 		search("of a graph that is not there", `{"metadata":{"graph_id":"other"}}`, `[]`),
 		search("by ids", `{"ids":["t2","nope","a/b"]}`, `[{"thread_id":"t2"}]`),
@@ -275,8 +280,10 @@ func TestSearchThreads(t *testing.T) {
 			`{"detail":[{"msg":"Value error, Invalid metadata filter entries: 'a' (unsupported value type list), 'b' (unsupported value type dict)"}]}`),
 		refused("limits", `{"limit":1001,"offset":-1}`,
 			`{"detail":[{"type":"less_than_equal","ctx":{"le":1000}},{"type":"greater_than_equal","ctx":{"ge":0}}]}`),
-		refused("an unknown order", `{"sort_by":"metadata"}`, `{"detail":[{"type":"literal_error","loc":["body","sort_by"]}]}`),
-		refused("a long status", `{"status":"`+strings.Repeat("x", 100)+`"}`, `{"detail":[{"type":"string_too_long"}]}`),
+		refused("an unknown order", `{"sort_by":"metadata"}`,
+			`{"detail":[{"type":"literal_error","loc":["body","sort_by"]}]}`),
+		refused("a long status", `{"status":"`+strings.Repeat("x", 100)+`"}`,
+			`{"detail":[{"type":"string_too_long"}]}`),
 		{
 			Name: "count", Method: "POST", Path: "/threads/count", Body: `{"metadata":{"g":"12"}}`, Status: 200,
 			Want: `3`,
@@ -318,7 +325,8 @@ func TestPatchThread(t *testing.T) {
 	}
 	k.Play([]gateways.Scenario{
 		patch("pin", `{"metadata":{"deerflow_pinned":true}}`, `{"metadata":{"a":1,"deerflow_pinned":true}}`),
-		patch("merge", `{"metadata":{"b":true,"o":{"x":9}}}`, `{"metadata":{"a":1,"b":true,"o":{"x":9,"y":"<absent>"}}}`),
+		patch("merge", `{"metadata":{"b":true,"o":{"x":9}}}`,
+			`{"metadata":{"a":1,"b":true,"o":{"x":9,"y":"<absent>"}}}`),
 		patch("unpin", `{"metadata":{"deerflow_pinned":false}}`, `{"metadata":{"deerflow_pinned":false}}`),
 		patch("null", `{"metadata":{"b":null,"user_id":"x"}}`, `{"metadata":{"b":null,"user_id":"<absent>"}}`),
 		patch("text", `{"metadata":{"deerflow_pinned":"yes"}}`, `{"metadata":{"deerflow_pinned":"yes"}}`),

@@ -18,9 +18,9 @@ import (
 // maxTurns bounds the runs whose durations a history tells: those of the newest.
 const maxTurns = 100
 
-// turns adds to the messages of a state what the web client shows beside them: which run an answer or the result of a tool
-// is of, and with the last answer of a run how many seconds that took. The run is the one that is noted in the human message
-// before; who answers a question of a tool goes on with it.
+// turns adds to the messages of a state what the web client shows beside them: which run an answer or the result of a
+// tool is of, and with the last answer of a run how many seconds that took. The run is the one that is noted in the
+// human message before; who answers a question of a tool goes on with it.
 func (v *viewer) turns(ctx context.Context, values map[string]json.RawMessage) error {
 	list, ok := rawjson.Elements(values[agent.Messages.Name()])
 	if !ok || len(list) == 0 {

@@ -46,7 +46,8 @@ func (d *deep) Checkpoints(_ context.Context, _, before string, limit int) (list
 	return list, d.fails
 }
 
-// TestTheDepthOfASearch: a page by metadata is filled from all that there is, up to a bound, and no more is read than that takes.
+// TestTheDepthOfASearch: a page by metadata is filled from all that there is, up to a bound, and no more is read than
+// that takes.
 func TestTheDepthOfASearch(t *testing.T) {
 	d := &deep{steps: 30_000}
 	v := (&Group{Env: &route.Env{Store: d}}).newViewer(store.Thread{ID: "t"})
@@ -72,7 +73,8 @@ func TestTheDepthOfASearch(t *testing.T) {
 		{"all there is", past{limit: 2, before: d.id(1600), match: step(5)}, []int{5}, 1600},
 		{"one, by its step", past{limit: 1, only: d.id(7), match: step(7)}, []int{7}, 1},
 		{"one of another step", past{limit: 1, only: d.id(7), match: step(8)}, nil, 1},
-		{"by what all have", past{limit: 2, match: map[string]json.RawMessage{"source": json.RawMessage(`"update"`)}}, []int{30000, 29999}, 1000},
+		{"by what all have", past{limit: 2, match: map[string]json.RawMessage{"source": json.RawMessage(`"update"`)}},
+			[]int{30000, 29999}, 1000},
 		{"nowhere", past{limit: 1, nowhere: true}, nil, 0},
 		{"by no id", past{limit: 1, before: "xyz"}, nil, 0},
 	} {
@@ -104,7 +106,8 @@ func TestTurns(t *testing.T) {
 	active := store.Run{ID: "active", Status: event.StatusPending}
 	v := (&Group{Env: &route.Env{Store: &listed{runs: []store.Run{
 		{ID: "unseen", Status: event.StatusSuccess},
-		{ID: "long", Status: event.StatusError, CreatedAt: begun, UpdatedAt: begun.Add(61*time.Second + 900*time.Millisecond)},
+		{ID: "long", Status: event.StatusError, CreatedAt: begun,
+			UpdatedAt: begun.Add(61*time.Second + 900*time.Millisecond)},
 		active,
 		{ID: "back", Status: event.StatusSuccess, CreatedAt: begun, UpdatedAt: begun.Add(-time.Second)},
 	}}}}).newViewer(store.Thread{ID: "t"})
@@ -129,8 +132,10 @@ func TestTurns(t *testing.T) {
 		t.Errorf("one message: %s, %v", alone, err)
 	}
 	v.Env = &route.Env{Store: &listed{fails: store.ErrUnreachable}}
-	for messages, fails := range map[string]bool{"[" + human("a") + "," + answer + "]": true, "[" + human("a") + "]": false, "[]": false, "{}": false} {
-		if err := v.turns(t.Context(), map[string]json.RawMessage{"messages": json.RawMessage(messages)}); (err != nil) != fails {
+	for messages, fails := range map[string]bool{"[" + human("a") + "," + answer + "]": true, "[" + human("a") +
+		"]": false, "[]": false, "{}": false} {
+		if err := v.turns(t.Context(),
+			map[string]json.RawMessage{"messages": json.RawMessage(messages)}); (err != nil) != fails {
 			t.Errorf("%s: %v", messages, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package toolbox is the group of routes of the Python packages that the agent's programs have: where they stand, and, for who
-// runs the installation, to install them in the background.
+// Package toolbox is the group of routes of the Python packages that the agent's programs have: where they stand, and,
+// for who runs the installation, to install them in the background.
 //
 //	gateway -> toolbox -> toolbox.Kit -> downloads, and the folder that sandboxes show
 package toolbox

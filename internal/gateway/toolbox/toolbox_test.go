@@ -40,9 +40,12 @@ func TestInstallInTheBackground(t *testing.T) {
 	wait := make(chan struct{})
 	k := gateways.New(t, func(c *gateway.Config) { c.Toolbox = kitOf(t, wait, nil) })
 	k.Play([]gateways.Scenario{
-		{Name: "none", Method: "GET", Path: "/toolbox", Status: 200, Want: `{"state":"missing","packages":[],"total":"*"}`},
-		{Name: "begin", Method: "POST", Path: "/toolbox", Status: 200, Want: `{"state":"installing","packages":[],"step":"download","total":"*"}`},
-		{Name: "again", Method: "POST", Path: "/api/toolbox", Status: 200, Want: `{"state":"installing","packages":[],"step":"download","total":"*"}`},
+		{Name: "none", Method: "GET", Path: "/toolbox", Status: 200,
+			Want: `{"state":"missing","packages":[],"total":"*"}`},
+		{Name: "begin", Method: "POST", Path: "/toolbox", Status: 200,
+			Want: `{"state":"installing","packages":[],"step":"download","total":"*"}`},
+		{Name: "again", Method: "POST", Path: "/api/toolbox", Status: 200,
+			Want: `{"state":"installing","packages":[],"step":"download","total":"*"}`},
 		{Name: "under way", Method: "GET", Path: "/toolbox", Status: 200, Want: `{"state":"installing"}`},
 		{Name: "info", Method: "GET", Path: "/info", Status: 200, Want: `{"toolbox":"installing"}`},
 	})
@@ -50,7 +53,8 @@ func TestInstallInTheBackground(t *testing.T) {
 	for strings.Contains(k.Do("GET", "/toolbox", "").Body.String(), "installing") {
 		time.Sleep(time.Millisecond)
 	}
-	k.Play([]gateways.Scenario{{Name: "failed", Method: "GET", Path: "/toolbox", Status: 200, Want: `{"state":"missing","why":"*","packages":[],"total":"*"}`}})
+	k.Play([]gateways.Scenario{{Name: "failed", Method: "GET", Path: "/toolbox", Status: 200,
+		Want: `{"state":"missing","why":"*","packages":[],"total":"*"}`}})
 }
 
 func TestWhoMayInstall(t *testing.T) {
@@ -58,7 +62,8 @@ func TestWhoMayInstall(t *testing.T) {
 	for role, want := range map[access.Role]int{access.Viewer: 403, access.Regular: 403, access.Admin: 409} {
 		k := gateways.New(t, func(c *gateway.Config) { c.Toolbox, c.Role = kitOf(t, nil, none), role })
 		k.Play([]gateways.Scenario{
-			{Name: string(role), Method: "GET", Path: "/toolbox", Status: 200, Want: `{"state":"unavailable","packages":[],"why":"python 2.7: there is no toolbox for it"}`},
+			{Name: string(role), Method: "GET", Path: "/toolbox", Status: 200,
+				Want: `{"state":"unavailable","packages":[],"why":"python 2.7: there is no toolbox for it"}`},
 			{Name: string(role), Method: "POST", Path: "/toolbox", Status: want},
 		})
 	}

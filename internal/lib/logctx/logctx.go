@@ -24,7 +24,8 @@ func With(ctx context.Context, ids IDs) context.Context {
 		into *string
 		to   string
 	}{
-		{&all.Request, ids.Request}, {&all.Token, ids.Token}, {&all.Run, ids.Run}, {&all.Thread, ids.Thread}, {&all.User, ids.User},
+		{&all.Request, ids.Request}, {&all.Token, ids.Token}, {&all.Run, ids.Run}, {&all.Thread, ids.Thread},
+		{&all.User, ids.User},
 	} {
 		if set.to != "" {
 			*set.into = set.to

@@ -16,7 +16,8 @@ func TestLinesNameWhatTheyAreAbout(t *testing.T) {
 	log.InfoContext(ctx, "two")
 	log.InfoContext(context.Background(), "three")
 	for i, want := range []string{
-		"msg=one node=a request=r1 token=ci run=run1 thread=t1 user=u", "msg=two node=a request=r1 token=ci", "msg=three node=a",
+		"msg=one node=a request=r1 token=ci run=run1 thread=t1 user=u", "msg=two node=a request=r1 token=ci",
+		"msg=three node=a",
 	} {
 		line := strings.Split(out.String(), "\n")[i]
 		if !strings.HasSuffix(line, want) {

@@ -28,20 +28,28 @@ func TestPlain(t *testing.T) {
 		{"nothing", " \n\n", ""},
 		{"heading", "## One\n\nTwo\n===\ntext", page("## One", "", "# Two", "", "text")},
 		{"emphasis keeps its marks", "*a* __b__ ***c*** ~~d~~ `e  f`", page("*a* **b** ***c*** ~~d~~ `e", "f`")},
-		{"wrap", "one two three four five six seven eight nine", page("one two three four five six", "seven eight nine")},
-		{"a long word sticks out", "see https://example.com/a/long/path/to/it now", page("see", "https://example.com/a/long/path/to/it", "now")},
+		{"wrap", "one two three four five six seven eight nine",
+			page("one two three four five six", "seven eight nine")},
+		{"a long word sticks out", "see https://example.com/a/long/path/to/it now",
+			page("see", "https://example.com/a/long/path/to/it", "now")},
 		{"soft and hard breaks", "a\nb  \nc\\\nd", page("a b", "c", "d")},
 		{"escapes", `\*a\* &lt;b&gt; &#38;amp; \&amp; \q`, page(`*a* <b> &amp; &amp; \q`)},
-		{"references to control characters", "a&#27;[31m &#x202e; &#10; &Tab; &;", page("a&#27;[31m &#x202e; &#10;", "&Tab; &;")},
-		{"fenced code", "~~~go\nif x {\n\n\treturn \"a line that is far too long to fit\"\n}\n~~~", page("  if x {", "", "  \treturn \"a line that is far too long to fit\"", "  }")},
+		{"references to control characters", "a&#27;[31m &#x202e; &#10; &Tab; &;",
+			page("a&#27;[31m &#x202e; &#10;", "&Tab; &;")},
+		{"fenced code", "~~~go\nif x {\n\n\treturn \"a line that is far too long to fit\"\n}\n~~~",
+			page("  if x {", "", "  \treturn \"a line that is far too long to fit\"", "  }")},
 		{"code has no escapes", "    a\\*b &amp; *c*\n\n`\\* &amp;`", page("  a\\*b &amp; *c*", "", "`\\* &amp;`")},
-		{"list", "- one two three four five six seven\n- \n- b\n  - c\n    - d", page("• one two three four five", "  six seven", "•", "• b", "  • c", "    • d")},
+		{"list", "- one two three four five six seven\n- \n- b\n  - c\n    - d",
+			page("• one two three four five", "  six seven", "•", "• b", "  • c", "    • d")},
 		{"loose ordered list", "9. a\n\n   b\n\n10. c", page("9. a", "", "   b", "", "10. c")},
 		{"a list may start anywhere", "3) c\n4) d", page("3) c", "4) d")},
-		{"task list", "- [ ] a longer thing that must be done\n- [x] b\n\n1. [x] c", page("[ ] a longer thing that must", "    be done", "[x] b", "", "1. [x] c")},
+		{"task list", "- [ ] a longer thing that must be done\n- [x] b\n\n1. [x] c",
+			page("[ ] a longer thing that must", "    be done", "[x] b", "", "1. [x] c")},
 		{"code in a list", "1. a\n\n   ```\n   x\n    y\n   ```", page("1. a", "", "     x", "      y")},
-		{"quote", "> one two three four five six\n> > inner\n>\n> - a", page("│ one two three four five", "│ six", "│", "│ │ inner", "│", "│ • a")},
-		{"link", "[a](http://x.y/?a=1&amp;b=\\*) [http://x.y](http://x.y)", page("a (http://x.y/?a=1&b=*)", "http://x.y")},
+		{"quote", "> one two three four five six\n> > inner\n>\n> - a",
+			page("│ one two three four five", "│ six", "│", "│ │ inner", "│", "│ • a")},
+		{"link", "[a](http://x.y/?a=1&amp;b=\\*) [http://x.y](http://x.y)",
+			page("a (http://x.y/?a=1&b=*)", "http://x.y")},
 		{"automatic links", "<http://x.y> <a@b.c> http://p.q/r_s_t", page("http://x.y a@b.c", "http://p.q/r_s_t")},
 		{"link without text or aim", "[](u) [t]()", page("u t")},
 		{"image", "![a *b*](c.png) ![](d.png)", page("a *b* (c.png) d.png")},
@@ -49,7 +57,8 @@ func TestPlain(t *testing.T) {
 		{"reference to elsewhere", "[a][1]", page("[a][1]")},
 		{"definitions alone", "[1]: http://x.y\n[2]: z", page("[1]: http://x.y", "[2]: z")},
 		{"thematic break", "a\n\n***\nb", page("a", "", strings.Repeat("─", 28), "", "b")},
-		{"HTML", "<div>\n<b>  x\n</div>\n\na <i>b</i>\n\n<!-- c\n-->", page("<div>", "<b>  x", "</div>", "", "a <i>b</i>", "", "<!-- c", "-->")},
+		{"HTML", "<div>\n<b>  x\n</div>\n\na <i>b</i>\n\n<!-- c\n-->",
+			page("<div>", "<b>  x", "</div>", "", "a <i>b</i>", "", "<!-- c", "-->")},
 		{"table", "|Name|Count|Mid|\n|:-|-:|:-:|\n|a|1|x|\n|bcd `x\\|y`|1000||", page(
 			"Name      │ Count │ Mid",
 			"──────────┼───────┼────",
@@ -69,7 +78,8 @@ func TestPlain(t *testing.T) {
 			"abc    │ é")},
 		{"ideographs", "これは長い日本語の文章です、「括弧」も正しく。abc 猫", page("これは長い日本語の文章で", "す、「括弧」も正しく。abc 猫")},
 		{"brackets stay with their text", "あいうえおかきくけこさしす「括弧」。", page("あいうえおかきくけこさしす", "「括弧」。")},
-		{"emoji", "👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧", page(strings.TrimRight(strings.Repeat("👩‍👩‍👧 ", 9), " "), "👩‍👩‍👧")},
+		{"emoji", "👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧 👩‍👩‍👧",
+			page(strings.TrimRight(strings.Repeat("👩‍👩‍👧 ", 9), " "), "👩‍👩‍👧")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, Render(tt.source, 30, true)); diff != "" {
@@ -141,8 +151,9 @@ func TestDeepNestingStaysReadable(t *testing.T) {
 
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{
-		"# T\n\n- [ ] a\n  1. b\n\n> c\n> ```\n> d\n", "|a|b|c\n|-|:-:|-:|\n|`x\\|y`|日本|👍🏽\n", "<div>\n</div>\n<!-- x\n-->\n\n<?php\n?>",
-		"***a** b*~~c~~ [d](<e f> \"g\") ![h][i]\n\n[i]: &#27;[31m\n", "a&#27;&#x9b;&NewLine;&zwj;b\\\nc  \nd", "\t\tcode\n\n* * *\n\n-\n-\n\n  x", "one two 三四、五",
+		"# T\n\n- [ ] a\n  1. b\n\n> c\n> ```\n> d\n", "|a|b|c\n|-|:-:|-:|\n|`x\\|y`|日本|👍🏽\n",
+		"<div>\n</div>\n<!-- x\n-->\n\n<?php\n?>", "***a** b*~~c~~ [d](<e f> \"g\") ![h][i]\n\n[i]: &#27;[31m\n",
+		"a&#27;&#x9b;&NewLine;&zwj;b\\\nc  \nd", "\t\tcode\n\n* * *\n\n-\n-\n\n  x", "one two 三四、五",
 	} {
 		f.Add(s, 30)
 	}
@@ -154,7 +165,8 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("a terminal would obey %q", got)
 		}
 		coloured := Render(source, width, false)
-		if rest := inert.Text(coloured); strings.ContainsRune(rest, '\x1b') || strings.Count(coloured, "\x1b[0m")*2 != strings.Count(coloured, "\x1b") {
+		if rest := inert.Text(coloured); strings.ContainsRune(rest, '\x1b') ||
+			strings.Count(coloured, "\x1b[0m")*2 != strings.Count(coloured, "\x1b") {
 			t.Errorf("styles are left on in %q", coloured)
 		}
 		var words []string
@@ -169,7 +181,8 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("%q became %q", text, wrapped)
 		}
 		for line := range strings.SplitSeq(wrapped, "\n") {
-			if displaywidth.String(line) > max(width, narrow+len(margin)) && strings.Contains(strings.TrimSpace(line), " ") {
+			if displaywidth.String(line) > max(width, narrow+len(margin)) &&
+				strings.Contains(strings.TrimSpace(line), " ") {
 				t.Errorf("line %q is wider than %d", line, width)
 			}
 		}

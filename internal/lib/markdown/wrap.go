@@ -152,7 +152,8 @@ func Wrap(text string, width int) (lines []string) {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, indent(r.paint(wrap(r.cells(words, ""), max(width-len(indentation), narrow), false)), indentation, indentation)...)
+		lines = append(lines, indent(r.paint(wrap(r.cells(words, ""), max(width-len(indentation), narrow), false)),
+			indentation, indentation)...)
 	}
 	return lines
 }

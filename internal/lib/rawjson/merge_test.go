@@ -16,8 +16,10 @@ func TestMerge(t *testing.T) {
 		{"new fields", `{"b":1}`, `{"a": [ 1 ]}`, `{"a":[ 1 ],"b":1}`, ""},
 		{"another value", `{"a":{"x":1}}`, `{"a":"s"}`, `{"a":"s"}`, ""},
 		{"an object over none", `{"a":1}`, `{"a":{ "x" : null }}`, `{"a":{ "x" : null }}`, ""},
-		{"members, at any depth", `{"a":{"z":{"b":1,"a":2},"y":0}}`, `{"a":{"z":{"a":1.0e0}}}`, `{"a":{"y":0,"z":{"a":1.0e0,"b":1}}}`, ""},
-		{"null takes away", `{"a":1,"b":{"c":1,"d":2}}`, `{"a":null,"b":{"c":null,"e":null},"f":null}`, `{"b":{"d":2}}`, `{"a":null,"b":{"c":null,"d":2,"e":null},"f":null}`},
+		{"members, at any depth", `{"a":{"z":{"b":1,"a":2},"y":0}}`, `{"a":{"z":{"a":1.0e0}}}`,
+			`{"a":{"y":0,"z":{"a":1.0e0,"b":1}}}`, ""},
+		{"null takes away", `{"a":1,"b":{"c":1,"d":2}}`, `{"a":null,"b":{"c":null,"e":null},"f":null}`, `{"b":{"d":2}}`,
+			`{"a":null,"b":{"c":null,"d":2,"e":null},"f":null}`},
 		{"lists are not merged", `{"a":[1]}`, `{"a":[2]}`, `{"a":[2]}`, ""},
 		{"nothing", `{}`, `{}`, `{}`, ""},
 	} {
@@ -36,7 +38,8 @@ func TestMerge(t *testing.T) {
 		})
 	}
 	base := fields{"a": []byte("1"), "b": []byte(`{"c":1}`)}
-	if got := Merge(base, fields{"a": []byte("null"), "b": []byte(`{"c":2}`)}); len(got) != 1 || len(base) != 2 || string(base["b"]) != `{"c":1}` {
+	if got := Merge(base, fields{"a": []byte("null"), "b": []byte(`{"c":2}`)}); len(got) != 1 || len(base) != 2 ||
+		string(base["b"]) != `{"c":1}` {
 		t.Errorf("%s changed into %s", base, got)
 	}
 	if got := Merge(nil, fields{"a": []byte("1")}); len(got) != 1 {
@@ -48,7 +51,8 @@ func TestMerge(t *testing.T) {
 }
 
 func TestFromMembersLeavesOutWhatIsEmpty(t *testing.T) {
-	if got := string(FromMembers(fields{"a": nil, "b\"": []byte("{ }"), "c": []byte("1")})); got != `{"b\"":{ },"c":1}` {
+	if got := string(FromMembers(fields{"a": nil, "b\"": []byte("{ }"),
+		"c": []byte("1")})); got != `{"b\"":{ },"c":1}` {
 		t.Error(got)
 	}
 }

@@ -65,8 +65,9 @@ func TestAppendRawRepairsUTF8(t *testing.T) {
 // FuzzRead compares with encoding/json on valid JSON and demands no panic on the rest.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
-		`{}`, `[]`, ` { "a" : [1 , {"b":"]}"}] , "a":null,"\u0041\ud83e\udd8c":"x\\\"y"} `, `["\ud800","\ud800\u0041","\udc00\ud800",-1.5e3,true]`,
-		`"a\/b\b\f\n\r\t\u12aB"`, "\"\xff\xc3\"", `{"a"`, `["`, `"\`, `"\u12`, `"\"`, `["a\\","\"\\\"b","\\\\"]`, `[,]`, `{"a":}`, `[}`, `"\ud800\u"`,
+		`{}`, `[]`, ` { "a" : [1 , {"b":"]}"}] , "a":null,"\u0041\ud83e\udd8c":"x\\\"y"} `,
+		`["\ud800","\ud800\u0041","\udc00\ud800",-1.5e3,true]`, `"a\/b\b\f\n\r\t\u12aB"`, "\"\xff\xc3\"", `{"a"`, `["`,
+		`"\`, `"\u12`, `"\"`, `["a\\","\"\\\"b","\\\\"]`, `[,]`, `{"a":}`, `[}`, `"\ud800\u"`,
 	} {
 		f.Add(s)
 	}
@@ -100,7 +101,8 @@ func FuzzRead(f *testing.F) {
 		}
 		start := strings.TrimLeft(s, " \n\r\t")
 		value, rest := Value([]byte(start + ",7"))
-		if got, want := string(value), strings.TrimRight(start, " \n\r\t"); got != want || string(value)+string(rest) != start+",7" {
+		if got, want := string(value), strings.TrimRight(start, " \n\r\t"); got != want || string(value)+
+			string(rest) != start+",7" {
 			t.Errorf("value %q, want %q; rest %q", got, want, rest)
 		}
 		if isString && text != *wantText {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below expect valid JSON ([Valid]). Given anything else they return what stands before the fault, but they
-// neither panic nor read past the end. What they return shares raw's memory.
+// The functions below expect valid JSON ([Valid]). Given anything else they return what stands before the fault, but
+// they neither panic nor read past the end. What they return shares raw's memory.
 
 // Members returns the members of a JSON object, the last of each name; false if raw is no object.
 func Members(raw []byte) (map[string]json.RawMessage, bool) {

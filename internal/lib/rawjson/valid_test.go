@@ -26,7 +26,8 @@ func BenchmarkValidKinds(b *testing.B) {
 	for name, data := range map[string]string{
 		"word":      `"stop"`,
 		"arguments": `{"description": "look, step 1", "path": "/mnt/user-data/workspace"}`,
-		"message": `{"content":"` + strings.Repeat("It says \\\"no\\\" to it.\\n", 40) + `","additional_kwargs":{"a":{"version":1,"kind":"tool_batch","ids":["call_1"],"x":null,"y":true}},` +
+		"message": `{"content":"` + strings.Repeat("It says \\\"no\\\" to it.\\n", 40) +
+			`","additional_kwargs":{"a":{"version":1,"kind":"tool_batch","ids":["call_1"],"x":null,"y":true}},` +
 			`"type":"ai","id":"0b8f4a4e-0000-4000-8000-000000000001","usage_metadata":{"input_tokens":1200,"output_tokens":20,"total_tokens":1220}}`,
 	} {
 		b.Run(name, func(b *testing.B) {

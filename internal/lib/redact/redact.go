@@ -1,4 +1,5 @@
-// Package redact takes secrets out of what others will read: texts, JSON, errors, and streams of bytes that come in pieces.
+// Package redact takes secrets out of what others will read: texts, JSON, errors, and streams of bytes that come in
+// pieces.
 //
 //	New(values) -> Text, JSON, Error -> what is known stands there as [redacted]
 //	            -> Stream -> the same for bytes as they come, also where a value is cut in two
@@ -27,7 +28,8 @@ type Redactor struct {
 	json    *strings.Replacer
 }
 
-// New makes a redactor of values. Of one that has several lines each line counts for itself, as it is printed indented, or in part.
+// New makes a redactor of values. Of one that has several lines each line counts for itself, as it is printed indented,
+// or in part.
 func New(values []string) Redactor {
 	var needles []string
 	for _, v := range values {
@@ -103,7 +105,8 @@ type redacted struct {
 func (e *redacted) Error() string { return e.text }
 func (e *redacted) Unwrap() error { return e.err }
 
-// Stream redacts bytes that come in pieces. It holds back what may be the beginning of a value, so it is for one stream alone.
+// Stream redacts bytes that come in pieces. It holds back what may be the beginning of a value, so it is for one stream
+// alone.
 type Stream struct {
 	of   Redactor
 	held []byte
@@ -139,7 +142,8 @@ func (s *Stream) begun() int {
 	from := max(0, len(s.held)-len(s.of.needles[0])+1)
 	for at := from; at < len(s.held); at++ {
 		tail := s.held[at:]
-		if slices.ContainsFunc(s.of.needles, func(n string) bool { return len(n) > len(tail) && n[:len(tail)] == string(tail) }) {
+		if slices.ContainsFunc(s.of.needles,
+			func(n string) bool { return len(n) > len(tail) && n[:len(tail)] == string(tail) }) {
 			return s.clear(at)
 		}
 	}

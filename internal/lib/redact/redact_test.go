@@ -27,7 +27,8 @@ func TestText(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
-	if none := redact.New([]string{"short", " "}); !none.Empty() || none.Text("short") != "short" || string(none.Stream().Next([]byte("x"))) != "x" {
+	if none := redact.New([]string{"short", " "}); !none.Empty() || none.Text("short") != "short" ||
+		string(none.Stream().Next([]byte("x"))) != "x" {
 		t.Error("without values it does something")
 	}
 }

@@ -73,7 +73,8 @@ type Redirect struct {
 
 // Writes reports whether the redirect opens a file for writing.
 func (r Redirect) Writes() bool {
-	return strings.Contains(r.Op, ">") && r.Op != ">&" || r.Op == ">&" && strings.Trim(r.Target.Text, "0123456789-") != ""
+	return strings.Contains(r.Op, ">") && r.Op != ">&" ||
+		r.Op == ">&" && strings.Trim(r.Target.Text, "0123456789-") != ""
 }
 
 // Input reports whether the redirect gives the command its input.

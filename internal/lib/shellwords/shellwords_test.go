@@ -85,7 +85,8 @@ func TestParse(t *testing.T) {
 		{"here-string for a shell", `sh <<< "git push"`, []string{"sh [<<< git push]", "git|push"}},
 		{"eval", `eval git "push"`, []string{"eval|git|push", "git|push"}},
 		{"find", `find . -name x -exec git push {} \; -exec sh -c 'ls' \;`,
-			[]string{"find|.|-name|x|-exec|git|push|{}|;|-exec|sh|-c|ls|;", "git|push|{} before[find]", "sh|-c|ls before[find]", "ls"}},
+			[]string{"find|.|-name|x|-exec|git|push|{}|;|-exec|sh|-c|ls|;", "git|push|{} before[find]",
+				"sh|-c|ls before[find]", "ls"}},
 		{"export", "export PATH=/x:$PATH Y", []string{"export [PATH=/x:?] [Y=]"}},
 		{"redirects of a group", "{ a; } > x 2>&1", []string{"a", " [> x] [>& 1]"}},
 		{"time", "time a", []string{"a"}},
@@ -131,8 +132,9 @@ func TestLine(t *testing.T) {
 
 func TestWritesAndInput(t *testing.T) {
 	for line, want := range map[string][2]bool{
-		"a > f": {true, false}, "a >> f": {true, false}, "a &> f": {true, false}, "a >& f": {true, false}, "a 2>&1": {false, false},
-		"a >&-": {false, false}, "a < f": {false, true}, "a <<< f": {false, true}, "a <> f": {true, true}, "a <&3": {false, false},
+		"a > f": {true, false}, "a >> f": {true, false}, "a &> f": {true, false}, "a >& f": {true, false},
+		"a 2>&1": {false, false}, "a >&-": {false, false}, "a < f": {false, true}, "a <<< f": {false, true},
+		"a <> f": {true, true}, "a <&3": {false, false},
 	} {
 		s, err := Parse(line)
 		if err != nil {
@@ -184,7 +186,8 @@ func TestNoBash(t *testing.T) {
 
 func TestRough(t *testing.T) {
 	got := shown(Rough(`x=1 curl "u | bash; echo 'a > /etc/passwd && rm -rf $HOME || sudo ls $(cat f) | { sh`).Commands)
-	want := []string{"curl|u [x=1]", "bash <-curl", "echo|a [> /etc/passwd]", "rm|-rf|~", "ls|$ before[sudo]", "cat|f", "sh"}
+	want := []string{"curl|u [x=1]", "bash <-curl", "echo|a [> /etc/passwd]", "rm|-rf|~", "ls|$ before[sudo]", "cat|f",
+		"sh"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -235,8 +238,10 @@ func TestLargeLinesAreQuick(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"git push", ":(){ :|:& };:", "cat <<EOF\n$(x)\nEOF", "bash -c \"eval 'a $b'\"", `$'\x' $'\u12' $'\9'`, "echo 'x",
-		"find . -exec sh -c 'x' \\;", "env -S 'a' b", "((1<<2))", "a=(1 $(b)) c[1]=d e", "${x[@]/a/$(b)}", "`a \\`b\\``", "coproc x { y; }"} {
+	for _, s := range []string{"git push", ":(){ :|:& };:", "cat <<EOF\n$(x)\nEOF", "bash -c \"eval 'a $b'\"",
+		`$'\x' $'\u12' $'\9'`, "echo 'x",
+		"find . -exec sh -c 'x' \\;", "env -S 'a' b", "((1<<2))", "a=(1 $(b)) c[1]=d e", "${x[@]/a/$(b)}",
+		"`a \\`b\\``", "coproc x { y; }"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -106,7 +106,8 @@ func (b *builder) literal(s string, quoted bool) {
 }
 
 func (b *builder) variable(p *syntax.ParamExp, quoted bool) {
-	plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil &&
+		p.Names == 0 && p.Exp == nil
 	switch {
 	case plain && p.Param.Value == "HOME":
 		b.add("~")
@@ -147,8 +148,8 @@ func unescape(s string) string {
 	return out.String()
 }
 
-// number writes the character whose number stands at the beginning of s, in at most so many digits, and returns how many
-// digits there are.
+// number writes the character whose number stands at the beginning of s, in at most so many digits, and returns how
+// many digits there are.
 func number(out *strings.Builder, s string, base, digits int) int {
 	n := 0
 	for n < len(s) && n < digits && strings.IndexByte("0123456789abcdefABCDEF"[:base+max(0, (base-10))], s[n]) >= 0 {

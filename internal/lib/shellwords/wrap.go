@@ -74,7 +74,8 @@ func (s starter) skip(c *Command) []Word {
 		word := c.Args[i]
 		name, value, set := strings.Cut(word.Text, "=")
 		switch {
-		case word.Open && (word.Text == "" || word.Text[0] == '-'), s.text != "" && strings.HasPrefix(word.Text, s.text):
+		case word.Open && (word.Text == "" || word.Text[0] == '-'), s.text != "" &&
+			strings.HasPrefix(word.Text, s.text):
 			return append([]Word{{Open: true, Runs: word.Runs}}, c.Args[i+1:]...)
 		case word.Text == "--":
 		case strings.HasPrefix(word.Text, "-") && word.Text != "-":
@@ -82,7 +83,8 @@ func (s starter) skip(c *Command) []Word {
 				i++
 			}
 		case set && identifier(name):
-			c.Assigns = append(c.Assigns, Assign{Name: name, Value: Word{Text: value, Open: word.Open, Runs: word.Runs}})
+			c.Assigns = append(c.Assigns,
+				Assign{Name: name, Value: Word{Text: value, Open: word.Open, Runs: word.Runs}})
 		case operands > 0:
 			operands--
 		default:

@@ -3,11 +3,13 @@ package untrusted
 import "strings"
 
 // reserved are the tags with which the program speaks, and those that models take for instructions.
-const reserved = "system-reminder|system_reminder|memory|current_date|think|analysis|role|soul|self_update|thinking_style|" +
-	"clarification_system|critical_reminders|response_style|citations|uploaded_files|current_uploads|subagent_system|skill_system|" +
-	"skill_index|available_skills|disabled_skills|memory_tool_system|todo_list_system|durable_context_data|slash_skill_activation|skill_secrets|" +
-	"mcp_routing_hints|available-deferred-tools|goal_continuation|background_task_event|file_editing_workflow|guidelines|" +
-	"output_format|working_directory|tool_response|tool_restrictions|system|instruction|important|override|ignore|prompt"
+const reserved = "system-reminder|system_reminder|memory|current_date|think|analysis|role|soul|self_update|" +
+	"thinking_style|clarification_system|critical_reminders|response_style|citations|uploaded_files|" +
+	"current_uploads|subagent_system|skill_system|skill_index|available_skills|disabled_skills|" +
+	"memory_tool_system|todo_list_system|durable_context_data|slash_skill_activation|skill_secrets|" +
+	"mcp_routing_hints|available-deferred-tools|goal_continuation|background_task_event|" +
+	"file_editing_workflow|guidelines|output_format|working_directory|tool_response|tool_restrictions|" +
+	"system|instruction|important|override|ignore|prompt"
 
 // names are the reserved tags; shortest and longest are the lengths of the names in bytes.
 var names = func() map[string]bool {

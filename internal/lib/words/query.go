@@ -32,7 +32,8 @@ type Want struct {
 	Prefix bool
 }
 
-// Alone says that it is one character of those that give pairs: what begins with it is meant, and [Index] has it as a term.
+// Alone says that it is one character of those that give pairs: what begins with it is meant, and [Index] has it as a
+// term.
 func (w Want) Alone() bool {
 	r, n := utf8.DecodeRuneInString(w.Text)
 	return n == len(w.Text) && isPaired(r)

@@ -30,9 +30,10 @@ func simply(text string) (list []Term) {
 // FuzzTerms: the terms are those of the simple way.
 func FuzzTerms(f *testing.F) {
 	for _, text := range []string{
-		"", "The deer, 2 Deer HTTPServer deerRun x", "Größe cafe\u0301 Cafe\u0301", "Ёлка ЙЙй Ελλάς", "机器学习 한국어 か\u3099",
-		"a机b 机 b机", "x\u0301y", "İstanbul ﬁne ５", "\xffa\xff", "aB" + strings.Repeat("x", 100), "学习，“论文”。",
-		strings.Repeat("x", MaxTerm) + " " + strings.Repeat("ü", MaxTerm), strings.Repeat("x", MaxTerm+1) + "É",
+		"", "The deer, 2 Deer HTTPServer deerRun x", "Größe cafe\u0301 Cafe\u0301", "Ёлка ЙЙй Ελλάς",
+		"机器学习 한국어 か\u3099", "a机b 机 b机", "x\u0301y", "İstanbul ﬁne ５", "\xffa\xff", "aB" + strings.Repeat("x", 100),
+		"学习，“论文”。", strings.Repeat("x", MaxTerm) + " " + strings.Repeat("ü", MaxTerm), strings.Repeat("x", MaxTerm+1) +
+			"É",
 	} {
 		f.Add(text)
 	}
@@ -72,8 +73,8 @@ func TestEachCharacter(t *testing.T) {
 	}
 }
 
-// TestOneLongWord: a text without a space, as a file in hexadecimal digits has one, is looked at once. To look ahead from each of its
-// characters would take hours.
+// TestOneLongWord: a text without a space, as a file in hexadecimal digits has one, is looked at once. To look ahead
+// from each of its characters would take hours.
 func TestOneLongWord(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef", 1<<18)
 	list := slices.Collect(Terms(text))

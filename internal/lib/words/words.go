@@ -29,8 +29,8 @@ type Term struct {
 	Beside bool
 }
 
-// Index lists the terms of a text, each once, in the order of their first places. Of a pair its first character is one too: it is
-// looked for alone, and to look up all pairs that begin with it takes a database several times as long.
+// Index lists the terms of a text, each once, in the order of their first places. Of a pair its first character is one
+// too: it is looked for alone, and to look up all pairs that begin with it takes a database several times as long.
 func Index(text string) (list []string) {
 	seen := make(map[string]bool)
 	add := func(term string) {
@@ -98,7 +98,8 @@ func simpleWord(text string) int {
 	return n
 }
 
-// isPlain reports whether a character is as it should be but for its width, and no other before it changes it: most are.
+// isPlain reports whether a character is as it should be but for its width, and no other before it changes it: most
+// are.
 func isPlain(r rune) bool {
 	return r < utf8.RuneSelf || isHan(r) ||
 		0xC0 <= r && r <= 0xFF || 0x391 <= r && r <= 0x3C9 || 0x400 <= r && r <= 0x481 || // Latin, Greek, Cyrillic

@@ -89,7 +89,8 @@ func TestFound(t *testing.T) {
 	} {
 		q := words.Parse(tt.query)
 		f := q.Look(tt.text)
-		if got := shown(f.Excerpt(tt.text, 200)); got != tt.want || f.Terms != len(q.All) || f.Together != tt.together && tt.query != "config" {
+		if got := shown(f.Excerpt(tt.text, 200)); got != tt.want || f.Terms != len(q.All) ||
+			f.Together != tt.together && tt.query != "config" {
 			t.Errorf("%q in %q: %q %+v", tt.query, tt.text, got, f)
 		}
 	}
@@ -99,7 +100,8 @@ func TestFound(t *testing.T) {
 	}
 	text := strings.Repeat("nothing here. ", 2000) + "the red deer may run" + strings.Repeat(" nothing here.", 2000)
 	got := shown(q.Look(text).Excerpt(text, 120))
-	if !strings.HasPrefix(got, "… ") || !strings.HasSuffix(got, " …") || !strings.Contains(got, "[red] [deer] may [run]") || len(got) > 150 {
+	if !strings.HasPrefix(got, "… ") || !strings.HasSuffix(got, " …") ||
+		!strings.Contains(got, "[red] [deer] may [run]") || len(got) > 150 {
 		t.Error(got)
 	}
 }
@@ -119,7 +121,8 @@ func shown(parts []words.Part) string {
 // FuzzWords: whatever the texts are, terms are short UTF-8 without what a database could take for its own signs,
 // stand within the text, and a text is found by its own words.
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"", "Deer run", "机器学习", "é\u0301\u0301", "\xff\xfe", `"a" -b* (c) : & | ! <-> NEAR/2`, "aBcDE", "ａ￥", "İı"} {
+	for _, s := range []string{"", "Deer run", "机器学习", "é\u0301\u0301", "\xff\xfe", `"a" -b* (c) : & | ! <-> NEAR/2`,
+		"aBcDE", "ａ￥", "İı"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, query, text string) {
@@ -157,7 +160,8 @@ func FuzzWords(f *testing.F) {
 
 func BenchmarkIndex(b *testing.B) {
 	for name, text := range map[string]string{
-		"english": strings.Repeat("The quick brown fox jumps over the lazy dog. ", 300), "chinese": strings.Repeat("关于机器学习的论文，", 500),
+		"english": strings.Repeat("The quick brown fox jumps over the lazy dog. ", 300),
+		"chinese": strings.Repeat("关于机器学习的论文，", 500),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

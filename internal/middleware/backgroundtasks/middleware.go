@@ -1,6 +1,7 @@
 // Package backgroundtasks keeps a run from its end while tasks of it work in the background. An answer that would end
 // the run is made one that waits for each of them, by calls of task_wait, as if the model had made them. So their
-// results come to the model as those of any other call do, a person is asked what they ask, and a crash changes nothing.
+// results come to the model as those of any other call do, a person is asked what they ask, and a crash changes
+// nothing.
 //
 //	answer without calls -> tasks at work (threadstate.Delegations) -> the answer with calls -> tools -> model
 package backgroundtasks
@@ -32,8 +33,8 @@ func New() *Middleware { return &Middleware{} }
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "BackgroundTasksMiddleware" }
 
-// AfterModel implements [agent.AfterModelHook]. The last answer of a run that a limit ends stays as it is: the tasks end
-// with the run.
+// AfterModel implements [agent.AfterModelHook]. The last answer of a run that a limit ends stays as it is: the tasks
+// end with the run.
 func (*Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	msgs := agent.Messages.Get(s)
 	if len(msgs) == 0 || agent.StopState(s, rt.RunID).Reason != "" {
@@ -61,8 +62,8 @@ func (*Middleware) AfterModel(_ context.Context, rt *agent.Runtime, s state.Stat
 	return agent.Command{Update: agent.Messages.Replace(answer)}, nil
 }
 
-// refused reports whether the newest call that waited for a task was not made, as a rule forbids it: then it is not made
-// again.
+// refused reports whether the newest call that waited for a task was not made, as a rule forbids it: then it is not
+// made again.
 func refused(msgs []message.Message, task string) bool {
 	for i, m := range slices.Backward(msgs) {
 		if m.Role != message.AI {
@@ -72,7 +73,8 @@ func refused(msgs []message.Message, task string) bool {
 			if c.ID != callID(m.ID, task) {
 				continue
 			}
-			at := slices.IndexFunc(msgs[i:], func(r message.Message) bool { return r.Role == message.Tool && r.ToolCallID == c.ID })
+			at := slices.IndexFunc(msgs[i:],
+				func(r message.Message) bool { return r.Role == message.Tool && r.ToolCallID == c.ID })
 			if at < 0 {
 				return true
 			}

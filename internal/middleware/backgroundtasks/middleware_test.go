@@ -30,7 +30,10 @@ func waiting(t *testing.T, wait func(run string) *tool.Result, answers ...[]mess
 			n++
 			return subagents.AtWork(fmt.Sprint("run-", n), "it works"), nil
 		}),
-		tool.MustNew(spec("task_wait"), func(_ context.Context, _ *tool.Call, in given) (*tool.Result, error) { return wait(in.Task), nil }),
+		tool.MustNew(spec("task_wait"), func(_ context.Context, _ *tool.Call, in given) (*tool.Result,
+			error) {
+			return wait(in.Task), nil
+		}),
 	}
 	return agenttest.New(t, agent.Config{Tools: tools}, []agent.Middleware{
 		durablecontext.New(durablecontext.Config{}), backgroundtasks.New(),
@@ -45,11 +48,13 @@ func done(run string) *tool.Result {
 // TestARunWaitsForItsTasks: an answer that would end it waits for those that nobody has waited for, once; and the model
 // answers again.
 func TestARunWaitsForItsTasks(t *testing.T) {
-	th := waiting(t, done, agenttest.Calls("task", `{}`, "task", `{}`), agenttest.Calls("task_wait", `{"task":"run-1"}`),
+	th := waiting(t, done, agenttest.Calls("task", `{}`, "task", `{}`),
+		agenttest.Calls("task_wait", `{"task":"run-1"}`),
 		agenttest.Say("I wait."), agenttest.Say("All is done."))
 	msgs := th.Run(t, "go")
 	talk := strings.Join(agenttest.Talk(msgs), "\n")
-	if strings.Count(talk, "done by run-1") != 1 || strings.Count(talk, "done by run-2") != 1 || !strings.HasSuffix(talk, "All is done.") {
+	if strings.Count(talk, "done by run-1") != 1 || strings.Count(talk, "done by run-2") != 1 ||
+		!strings.HasSuffix(talk, "All is done.") {
 		t.Error(talk)
 	}
 	for _, d := range threadstate.Delegations.Get(th.State) {
@@ -93,7 +98,8 @@ func TestTheCallsAreOnesThatProvidersTake(t *testing.T) {
 	for _, m := range th.Run(t, "go") {
 		for _, c := range m.ToolCalls {
 			var args map[string]string
-			if c.Name == "task_wait" && (len(c.ID) > 40 || seen[c.ID] || json.Unmarshal(c.Args, &args) != nil || args["task"] == "") {
+			if c.Name == "task_wait" && (len(c.ID) > 40 || seen[c.ID] || json.Unmarshal(c.Args, &args) != nil ||
+				args["task"] == "") {
 				t.Errorf("%+v", c)
 			}
 			seen[c.ID] = true

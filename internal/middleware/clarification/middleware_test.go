@@ -58,7 +58,8 @@ func ask(index int, id, args string) message.ToolCallChunk {
 }
 
 // run makes one run on s and returns its new messages after the input.
-func run(t *testing.T, m *fakeModel, cfg Config, runID string, s state.State, tools ...string) ([]message.Message, state.State) {
+func run(t *testing.T, m *fakeModel, cfg Config, runID string, s state.State, tools ...string) ([]message.Message,
+	state.State) {
 	t.Helper()
 	c := agent.Config{Model: m}
 	for _, name := range tools {
@@ -85,7 +86,8 @@ func TestQuestionEndsTheTurn(t *testing.T) {
 		t.Fatalf("%d model calls, %d messages", m.calls, len(msgs))
 	}
 	q := msgs[1]
-	if q.ID != "clarification:x" || q.Name != "ask_clarification" || q.ToolCallID != "x" || q.Status != message.StatusSuccess {
+	if q.ID != "clarification:x" || q.Name != "ask_clarification" || q.ToolCallID != "x" ||
+		q.Status != message.StatusSuccess {
 		t.Errorf("message %+v", q)
 	}
 	if text := q.Text(); !strings.Contains(text, "Which one?") || !strings.Contains(text, "2. b") {
@@ -97,7 +99,8 @@ func TestQuestionEndsTheTurn(t *testing.T) {
 			Question  string `json:"question"`
 		} `json:"human_input"`
 	}
-	if err := json.Unmarshal(q.Artifact, &shown); err != nil || shown.HumanInput.RequestID != q.ID || shown.HumanInput.Question != "Which one?" {
+	if err := json.Unmarshal(q.Artifact, &shown); err != nil || shown.HumanInput.RequestID != q.ID ||
+		shown.HumanInput.Question != "Which one?" {
 		t.Errorf("artifact %s", q.Artifact)
 	}
 }
@@ -122,14 +125,16 @@ func TestQuestionBesideAnotherCallEndsTheTurn(t *testing.T) {
 
 func TestArgumentsThatMissTheSchemaStillAsk(t *testing.T) {
 	m := &fakeModel{turns: [][]message.ToolCallChunk{{ask(0, "x", `{"question":["Which?"],"options":{"a":{"b":1}}}`)}}}
-	if msgs, _ := run(t, m, Config{}, "r", state.State{}, "ask_clarification"); m.calls != 1 || msgs[1].Status != message.StatusSuccess {
+	if msgs, _ := run(t, m, Config{}, "r", state.State{}, "ask_clarification"); m.calls != 1 ||
+		msgs[1].Status != message.StatusSuccess {
 		t.Fatalf("%d model calls, %+v", m.calls, msgs)
 	}
 }
 
 func TestBrokenArgumentsGoBackToTheModel(t *testing.T) {
 	m := &fakeModel{turns: [][]message.ToolCallChunk{{ask(0, "x", `{"question": "Whi`)}}}
-	if msgs, _ := run(t, m, Config{}, "r", state.State{}, "ask_clarification"); m.calls != 2 || msgs[1].Status != message.StatusError {
+	if msgs, _ := run(t, m, Config{}, "r", state.State{}, "ask_clarification"); m.calls != 2 ||
+		msgs[1].Status != message.StatusError {
 		t.Fatalf("%d model calls, %+v", m.calls, msgs)
 	}
 }

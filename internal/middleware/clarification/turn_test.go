@@ -95,8 +95,8 @@ func call(index int, name string) message.ToolCallChunk {
 	return message.ToolCallChunk{Index: index, ID: name, Name: name, Args: "{}"}
 }
 
-// TestClarification_ParallelWithOthersWaits: in the original the loop goes on and the model answers itself. All run, with
-// the real tool, wherever the question stands; then the user is asked.
+// TestClarification_ParallelWithOthersWaits: in the original the loop goes on and the model answers itself. All run,
+// with the real tool, wherever the question stands; then the user is asked.
 func TestClarification_ParallelWithOthersWaits(t *testing.T) {
 	question := func(i int) message.ToolCallChunk { return ask(i, "q", `{"question":"Which?","options":["a","b"]}`) }
 	for name, calls := range map[string][]message.ToolCallChunk{
@@ -132,7 +132,8 @@ func TestClarification_ParallelWithOthersWaits(t *testing.T) {
 // resumed run ends, too.
 func TestClarification_ParallelSurvivesACrash(t *testing.T) {
 	th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Which?"}`), call(1, "ls")})
-	resume := agent.Resume{Next: agent.NodeTools, Started: map[string]event.ToolStart{}, Ended: map[string]event.ToolEnd{}}
+	resume := agent.Resume{Next: agent.NodeTools, Started: map[string]event.ToolStart{},
+		Ended: map[string]event.ToolEnd{}}
 	var before state.State
 	th.run(&agent.Runtime{RunID: "r1", Commit: func(_ context.Context, s agent.Step) error {
 		if s.Next == agent.NodeTools && len(s.Updates) > 0 {
@@ -157,7 +158,8 @@ func TestClarification_ParallelSurvivesACrash(t *testing.T) {
 
 // TestClarification_DisabledGoesOn: with the real tool, alone and beside another.
 func TestClarification_DisabledGoesOn(t *testing.T) {
-	for _, calls := range [][]message.ToolCallChunk{{ask(0, "q", `{"question":"Which?"}`)}, {call(0, "ls"), ask(1, "q", `{"question":"Which?"}`)}} {
+	for _, calls := range [][]message.ToolCallChunk{{ask(0, "q", `{"question":"Which?"}`)},
+		{call(0, "ls"), ask(1, "q", `{"question":"Which?"}`)}} {
 		th := newThread(t, calls)
 		th.cfg.Disabled = true
 		if msgs := th.say("r1", "go"); len(th.model.requests) != 2 || msgs[len(msgs)-1].Text() != "done" {
@@ -176,7 +178,9 @@ func reply(kwargs string, content ...message.Part) message.Message {
 // TestClarification_ReplyDaysLater: after other turns, and in a run of its own.
 func TestClarification_ReplyDaysLater(t *testing.T) {
 	const kwargs = `{"version":1,"kind":"human_input_response","source":"ask_clarification","request_id":"clarification:q","response_kind":"option","option_id":"option-1","value":"r"}`
-	th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Which colour?","options":[{"label":"Red","value":"r"},"Blue"]}`)})
+	th := newThread(t,
+		[]message.ToolCallChunk{ask(0, "q",
+			`{"question":"Which colour?","options":[{"label":"Red","value":"r"},"Blue"]}`)})
 	th.say("r1", "paint it")
 	th.say("r2", "what time is it?")
 	th.run(&agent.Runtime{RunID: "r3"}, reply(kwargs))
@@ -198,11 +202,17 @@ func TestClarification_ReplyDaysLater(t *testing.T) {
 
 // TestClarification_FormReply: the fields come back as they were asked.
 func TestClarification_FormReply(t *testing.T) {
-	th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Your trip?","fields":[{"name":"city","label":"City"},{"name":"n","label":"Days","type":"number"}]}`)})
+	th := newThread(t,
+		[]message.ToolCallChunk{ask(0,
+			"q",
+			`{"question":"Your trip?","fields":[{"name":"city","label":"City"},{"name":"n","label":"Days","type":"number"}]}`)})
 	th.say("r1", "plan")
-	th.run(&agent.Runtime{RunID: "r2"}, reply(`{"kind":"human_input_response","request_id":"clarification:q","value":{"n":3,"city":"Lisbon"}}`, message.Text("  ")))
+	th.run(&agent.Runtime{RunID: "r2"},
+		reply(`{"kind":"human_input_response","request_id":"clarification:q","value":{"n":3,"city":"Lisbon"}}`,
+			message.Text("  ")))
 	last := th.model.requests[1]
-	if got, want := last[len(last)-1].Text(), "  Answer to your question \"Your trip?\":\nCity: Lisbon\nDays: 3"; got != want {
+	if got, want := last[len(last)-1].Text(),
+		"  Answer to your question \"Your trip?\":\nCity: Lisbon\nDays: 3"; got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -249,11 +259,14 @@ func TestClarification_ReplyWithUploads(t *testing.T) {
 // TestClarification_TypesHaveIcons: all five, and the context comes first.
 func TestClarification_TypesHaveIcons(t *testing.T) {
 	for kind, icon := range map[string]string{
-		"missing_info": "❓", "ambiguous_requirement": "🤔", "approach_choice": "🔀", "risk_confirmation": "⚠️", "suggestion": "💡", "other": "❓",
+		"missing_info": "❓", "ambiguous_requirement": "🤔", "approach_choice": "🔀", "risk_confirmation": "⚠️",
+		"suggestion": "💡", "other": "❓",
 	} {
-		th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Q?","context":"C.","clarification_type":"`+kind+`"}`)})
+		th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Q?","context":"C.","clarification_type":"`+
+			kind+`"}`)})
 		msgs := th.say("r1", "go")
-		if want := icon + " C.\n\nQ?"; msgs[1].Text() != want || msgs[1].Name != "ask_clarification" || !strings.Contains(string(msgs[1].Artifact), `"input_mode":"free_text"`) {
+		if want := icon + " C.\n\nQ?"; msgs[1].Text() != want || msgs[1].Name != "ask_clarification" ||
+			!strings.Contains(string(msgs[1].Artifact), `"input_mode":"free_text"`) {
 			t.Errorf("%s: %q", kind, msgs[1].Text())
 		}
 	}
@@ -261,19 +274,24 @@ func TestClarification_TypesHaveIcons(t *testing.T) {
 
 // TestClarification_OptionObjectsShowTheirLabel: in the original the user reads Python.
 func TestClarification_OptionObjectsShowTheirLabel(t *testing.T) {
-	th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Q?","options":[{"label":"Red","value":"r"},{"label":"Blue","value":"b"}]}`)})
+	th := newThread(t,
+		[]message.ToolCallChunk{ask(0, "q",
+			`{"question":"Q?","options":[{"label":"Red","value":"r"},{"label":"Blue","value":"b"}]}`)})
 	msgs := th.say("r1", "go")
 	if want := "❓ Q?\n\n  1. Red\n  2. Blue"; msgs[1].Text() != want ||
-		!strings.Contains(string(msgs[1].Artifact), `[{"id":"option-1","label":"Red","value":"r"},{"id":"option-2","label":"Blue","value":"b"}]`) {
+		!strings.Contains(string(msgs[1].Artifact),
+			`[{"id":"option-1","label":"Red","value":"r"},{"id":"option-2","label":"Blue","value":"b"}]`) {
 		t.Errorf("%q, %s", msgs[1].Text(), msgs[1].Artifact)
 	}
 }
 
 // TestClarification_FormThatCannotBeShownStaysAQuestion: names that a browser trips over drop the form as a whole.
 func TestClarification_FormThatCannotBeShownStaysAQuestion(t *testing.T) {
-	th := newThread(t, []message.ToolCallChunk{ask(0, "q", `{"question":"Q?","fields":[{"name":"city"},{"name":"__proto__"}]}`)})
+	th := newThread(t,
+		[]message.ToolCallChunk{ask(0, "q", `{"question":"Q?","fields":[{"name":"city"},{"name":"__proto__"}]}`)})
 	msgs := th.say("r1", "go")
-	if msgs[1].Text() != "❓ Q?" || strings.Contains(string(msgs[1].Artifact), "fields") || !strings.Contains(string(msgs[1].Artifact), `"version":1`) {
+	if msgs[1].Text() != "❓ Q?" || strings.Contains(string(msgs[1].Artifact), "fields") ||
+		!strings.Contains(string(msgs[1].Artifact), `"version":1`) {
 		t.Errorf("%q, %s", msgs[1].Text(), msgs[1].Artifact)
 	}
 }

@@ -24,7 +24,8 @@ func New() *Middleware { return &Middleware{} }
 func (*Middleware) Name() string { return "DanglingToolCallMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]. A valid history goes on as the very slice that came.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	if valid(req.Messages[m.checked.From(req.Messages):]) { // what came before ends with the results of its calls
 		m.checked.Pass(req.Messages)
 		return next(ctx, req)

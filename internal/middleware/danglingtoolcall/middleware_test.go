@@ -70,19 +70,21 @@ func TestOnlyTheRequestIsRepaired(t *testing.T) {
 	if diff := cmp.Diff(want, lines(m.requests[0].Messages)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"human q", `ai [x:ls {"a": 1}]`, "human r", "ai done"}, lines(agent.Messages.Get(s))); diff != "" {
+	if diff := cmp.Diff([]string{"human q", `ai [x:ls {"a": 1}]`, "human r", "ai done"},
+		lines(agent.Messages.Get(s))); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestValidHistoryIsPassedOnAsItCame(t *testing.T) {
 	req := &agent.ModelRequest{Messages: []message.Message{human("q"), ai("2", "x:ls"), result("x", "ls", "ok")}}
-	_, err := New().WrapModelCall(t.Context(), req, func(_ context.Context, got *agent.ModelRequest) (*agent.ModelResponse, error) {
-		if got != req {
-			t.Error("the request was copied")
-		}
-		return nil, nil
-	})
+	_, err := New().WrapModelCall(t.Context(), req,
+		func(_ context.Context, got *agent.ModelRequest) (*agent.ModelResponse, error) {
+			if got != req {
+				t.Error("the request was copied")
+			}
+			return nil, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,8 @@ func TestFinishedCallKeepsItsResultAfterACancel(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Fatalf("the run ended with %v", err)
 	}
-	if _, err := a.Run(t.Context(), &agent.Runtime{RunID: "two", Input: agent.Messages.Append(withID("9", human("r")))}, s); err != nil {
+	if _, err := a.Run(t.Context(), &agent.Runtime{RunID: "two", Input: agent.Messages.Append(withID("9", human("r")))},
+		s); err != nil {
 		t.Fatal(err)
 	}
 	msgs := m.requests[1].Messages
@@ -138,7 +141,8 @@ func TestFinishedCallKeepsItsResultAfterACancel(t *testing.T) {
 }
 
 func TestInvalidCallOfTheModelIsAnsweredOnce(t *testing.T) {
-	cut := message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: 0, ID: "x", Name: "write_file", Args: `{"path": "a`}}}
+	cut := message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: 0, ID: "x", Name: "write_file",
+		Args: `{"path": "a`}}}
 	m := &fakeModel{turns: []message.Chunk{cut, {Text: "done"}}}
 	s, err := newAgent(t, m, funcTool{"write_file", nil}).Run(t.Context(),
 		&agent.Runtime{RunID: "one", Input: agent.Messages.Append(withID("1", human("q")))}, state.State{})
@@ -146,7 +150,8 @@ func TestInvalidCallOfTheModelIsAnsweredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := m.requests[1].Messages
-	if len(sent) != 3 || len(sent[1].ToolCalls) != 1 || string(sent[1].ToolCalls[0].Args) != "{}" || sent[2].Status != message.StatusError {
+	if len(sent) != 3 || len(sent[1].ToolCalls) != 1 || string(sent[1].ToolCalls[0].Args) != "{}" ||
+		sent[2].Status != message.StatusError {
 		t.Fatalf("unexpected request: %q", lines(sent))
 	}
 	if kept := agent.Messages.Get(s)[1].InvalidToolCalls; len(kept) != 1 || kept[0].Args != `{"path": "a` {

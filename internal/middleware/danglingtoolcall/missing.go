@@ -12,11 +12,13 @@ const mostDetail = 500
 
 // missing is the error that answers a call without a result.
 func missing(c *call) message.Message {
-	text := "There is no result: the run was interrupted before this call finished. It may have had effects; check before you repeat it."
+	text := "There is no result: the run was interrupted before this call finished. It may have had effects; check " +
+		"before you repeat it."
 	if c.problem != "" {
 		text = "This call was not run: " + c.problem + "."
 		if c.Name == "write_file" {
-			text += " Long content is easily cut off: write the first part, then append the others in calls of their own."
+			text += " Long content is easily cut off: write the first part, then append the others in calls of their " +
+				"own."
 		}
 	}
 	m := message.New(message.Tool, text)

@@ -63,12 +63,15 @@ func TestRepair(t *testing.T) {
 		{"one of two answered", []message.Message{ai("m", "x:ls", "y:ls"), result("y", "ls", "ok")},
 			[]string{`ai [x:ls {"a": 1}] [y:ls {"a": 1}]`, "tool y:ls ok", "tool x:ls " + none}},
 		{"orphan is dropped", []message.Message{result("x", "ls", "ok"), human("q")}, []string{"human q"}},
-		{"second result of a call is dropped", []message.Message{ai("m", "x:ls"), result("x", "ls", "1"), result("x", "ls", "2")},
+		{"second result of a call is dropped", []message.Message{ai("m", "x:ls"), result("x", "ls", "1"),
+			result("x", "ls", "2")},
 			[]string{`ai [x:ls {"a": 1}]`, "tool x:ls 1"}},
 		{"result moves behind its call", []message.Message{ai("m", "x:ls"), human("note"), result("x", "ls", "ok")},
 			[]string{`ai [x:ls {"a": 1}]`, "tool x:ls ok", "human note"}},
-		{"id repeats in a later turn", []message.Message{ai("m", "x:ls"), human("cut off"), ai("n", "x:ls"), result("x", "ls", "new")},
-			[]string{`ai [x:ls {"a": 1}]`, "tool x:ls " + none, "human cut off", `ai [x:ls {"a": 1}]`, "tool x:ls new"}},
+		{"id repeats in a later turn", []message.Message{ai("m", "x:ls"), human("cut off"), ai("n", "x:ls"),
+			result("x", "ls", "new")},
+			[]string{`ai [x:ls {"a": 1}]`, "tool x:ls " + none, "human cut off", `ai [x:ls {"a": 1}]`,
+				"tool x:ls new"}},
 		{"result without a name takes its call's", []message.Message{ai("m", "x:ls"), result("x", "", "ok")},
 			[]string{`ai [x:ls {"a": 1}]`, "tool x:ls ok"}},
 		{"blank name", []message.Message{ai("m", "x: ")},
@@ -98,7 +101,8 @@ func TestRepairGivesBlankIDs(t *testing.T) {
 			[]message.Message{result("", "cat", "c"), result("", "ls", "l")}, []string{"l", "c"}},
 		{"equal names, all answered", []string{":ls", ":ls"},
 			[]message.Message{result("", "ls", "1"), result("", "ls", "2")}, []string{"1", "2"}},
-		{"equal names, one missing, is a guess", []string{":ls", ":ls"}, []message.Message{result("", "ls", "1")}, []string{"-", "-"}},
+		{"equal names, one missing, is a guess", []string{":ls", ":ls"}, []message.Message{result("", "ls", "1")},
+			[]string{"-", "-"}},
 		{"names that contradict", []string{":ls", ":ls"},
 			[]message.Message{result("", "ls", "1"), result("", "cat", "2")}, []string{"-", "-"}},
 		{"no names, all answered", []string{":ls", ":cat"},
@@ -140,11 +144,13 @@ func TestInvalidCallGoesOutWithEmptyArguments(t *testing.T) {
 	}
 	in := []message.Message{m, result("y", "ls", "stored answer")}
 	out := repair(in)
-	want := []string{"ai [x:write_file {}] [y:ls {}]", "tool y:ls stored answer", "tool x:write_file !This call was not run"}
+	want := []string{"ai [x:write_file {}] [y:ls {}]", "tool y:ls stored answer",
+		"tool x:write_file !This call was not run"}
 	if diff := cmp.Diff(want, lines(out)); diff != "" {
 		t.Fatal(diff)
 	}
-	if text := out[2].Text(); !strings.Contains(text, "unexpected end of JSON input") || !strings.Contains(text, "append") {
+	if text := out[2].Text(); !strings.Contains(text, "unexpected end of JSON input") ||
+		!strings.Contains(text, "append") {
 		t.Errorf("write_file gets no advice: %s", text)
 	}
 	if len(out[0].InvalidToolCalls) != 0 || len(in[0].InvalidToolCalls) != 2 {
@@ -165,7 +171,8 @@ func TestRawCallsCountOnlyWithoutProperOnes(t *testing.T) {
 	if diff := cmp.Diff(`{"p":1}{}`, string(out[0].ToolCalls[0].Args)+string(out[0].ToolCalls[1].Args)); diff != "" {
 		t.Fatal(diff)
 	}
-	if len(out) != 3 || out[0].Kwargs["tool_calls"] != nil || out[0].Kwargs["other"] == nil || m.Kwargs["tool_calls"] == nil {
+	if len(out) != 3 || out[0].Kwargs["tool_calls"] != nil || out[0].Kwargs["other"] == nil ||
+		m.Kwargs["tool_calls"] == nil {
 		t.Errorf("want the raw copy gone from the request alone: %v", out)
 	}
 	m.ToolCalls = ai("m", "x:ls").ToolCalls
@@ -175,7 +182,8 @@ func TestRawCallsCountOnlyWithoutProperOnes(t *testing.T) {
 }
 
 func TestValidHistoryAllocatesNothing(t *testing.T) {
-	in := []message.Message{human("q"), ai("m", "x:ls", "y:ls"), result("y", "ls", "2"), result("x", "ls", "1"), ai("n"), human("r")}
+	in := []message.Message{human("q"), ai("m", "x:ls", "y:ls"), result("y", "ls", "2"), result("x", "ls", "1"),
+		ai("n"), human("r")}
 	if !valid(in) {
 		t.Fatal("taken for broken")
 	}
@@ -189,7 +197,8 @@ func TestValidHistoryAllocatesNothing(t *testing.T) {
 func TestRepairedStartStaysTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := append(rapid.SliceOfN(anyMessage(), 0, 12).Draw(t, "start"), human("next"))
-		more := []message.Message{ai("z", "fresh1:ls"), result("fresh1", "ls", "ok"), human("and"), ai("zz", "fresh2:ls")}
+		more := []message.Message{ai("z", "fresh1:ls"), result("fresh1", "ls", "ok"), human("and"),
+			ai("zz", "fresh2:ls")}
 		before := repair(start)
 		after := repair(append(slices.Clip(start), more...))
 		if diff := cmp.Diff(before, after[:len(before)]); diff != "" {
@@ -274,7 +283,8 @@ func anyMessage() *rapid.Generator[message.Message] {
 	ids := rapid.SampledFrom([]string{"", " ", "a", "b", "c"})
 	names := rapid.SampledFrom([]string{"", "ls", "cat"})
 	args := rapid.SampledFrom([]string{"", "null", "[1]", "{}", `{"x": "y"}`})
-	rawText := rapid.SampledFrom([]string{"", "null", "[]", `[{"id":"a","function":{"name":"ls","arguments":"{}"}}]`, `[{}, 3]`, "{"})
+	rawText := rapid.SampledFrom([]string{"", "null", "[]", `[{"id":"a","function":{"name":"ls","arguments":"{}"}}]`,
+		`[{}, 3]`, "{"})
 	return rapid.Custom(func(t *rapid.T) message.Message {
 		switch rapid.IntRange(0, 4).Draw(t, "role") {
 		case 0:
@@ -284,11 +294,13 @@ func anyMessage() *rapid.Generator[message.Message] {
 		}
 		m := message.Message{Role: message.AI, ID: ids.Draw(t, "mid")}
 		for range rapid.IntRange(0, 3).Draw(t, "calls") {
-			c := message.ToolCall{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"), Args: json.RawMessage(args.Draw(t, "args"))}
+			c := message.ToolCall{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"),
+				Args: json.RawMessage(args.Draw(t, "args"))}
 			m.ToolCalls = append(m.ToolCalls, c)
 		}
 		for range rapid.IntRange(0, 1).Draw(t, "invalid") {
-			m.InvalidToolCalls = append(m.InvalidToolCalls, message.InvalidToolCall{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name")})
+			m.InvalidToolCalls = append(m.InvalidToolCalls,
+				message.InvalidToolCall{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name")})
 		}
 		if raw := rawText.Draw(t, "raw"); raw != "" {
 			m.Kwargs = message.Fields{"tool_calls": json.RawMessage(raw)}
@@ -298,7 +310,8 @@ func anyMessage() *rapid.Generator[message.Message] {
 }
 
 func FuzzRawCalls(f *testing.F) {
-	for _, s := range []string{`[]`, `[{"id":"a","function":{"name":"ls","arguments":"{}"}}]`, `[{"function":{"arguments":{}}}]`, `[null,1,"x"]`, `{`} {
+	for _, s := range []string{`[]`, `[{"id":"a","function":{"name":"ls","arguments":"{}"}}]`,
+		`[{"function":{"arguments":{}}}]`, `[null,1,"x"]`, `{`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

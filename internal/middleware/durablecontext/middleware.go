@@ -81,7 +81,8 @@ func (m *Middleware) BeforeModel(_ context.Context, _ *agent.Runtime, s state.St
 }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	c := compaction.Channel.Get(req.State)
 	if c.Upto == "" && len(c.Shortened) == 0 {
 		return next(ctx, req)

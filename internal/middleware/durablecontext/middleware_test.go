@@ -44,7 +44,8 @@ func (s *script) Stream(_ context.Context, req *model.Request) iter.Seq2[message
 func calls(triples ...string) message.Chunk {
 	var c message.Chunk
 	for i := 0; i < len(triples); i += 3 {
-		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i / 3, ID: triples[i], Name: triples[i+1], Args: triples[i+2]})
+		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i / 3, ID: triples[i], Name: triples[i+1],
+			Args: triples[i+2]})
 	}
 	return c
 }
@@ -65,12 +66,16 @@ type bed struct {
 	runs  int
 }
 
-func newBed(t *testing.T, task func(ctx context.Context) *tool.Result, files map[string]string, answers ...message.Chunk) *bed {
+func newBed(t *testing.T, task func(ctx context.Context) *tool.Result, files map[string]string,
+	answers ...message.Chunk) *bed {
 	t.Helper()
 	m := &script{answers: answers}
 	spec := func(name string) tool.Spec { return tool.Spec{Name: name, Description: name, Effect: tool.ReadOnly} }
 	tools := []tool.Tool{
-		tool.MustNew(spec("task"), func(ctx context.Context, _ *tool.Call, _ in) (*tool.Result, error) { return task(ctx), nil }),
+		tool.MustNew(spec("task"), func(ctx context.Context, _ *tool.Call, _ in) (*tool.Result,
+			error) {
+			return task(ctx), nil
+		}),
 		tool.MustNew(spec("read_file"), func(_ context.Context, _ *tool.Call, a in) (*tool.Result, error) {
 			text, ok := files[a.Path]
 			if !ok {
@@ -126,23 +131,30 @@ const give = `{"description":"find deer","subagent_type":"general-purpose"}`
 
 // TestDelegationsEndAsTheirResultsSay in fields; the text of the result is never read.
 func TestDelegationsEndAsTheirResultsSay(t *testing.T) {
-	begun := threadstate.Delegation{ID: "c1", Description: "find deer", SubagentType: "general-purpose", CreatedAt: "2026-11-21T08:00:00Z", RunID: "r1"}
+	begun := threadstate.Delegation{ID: "c1", Description: "find deer", SubagentType: "general-purpose",
+		CreatedAt: "2026-11-21T08:00:00Z", RunID: "r1"}
 	tests := []struct {
 		name   string
 		fields map[string]string
 		want   func(d *threadstate.Delegation)
 	}{
-		{"completed", map[string]string{"subagent_status": "completed", "subagent_result_brief": "42", "subagent_result_sha256": "ab", "subagent_stop_reason": "turn_capped"},
+		{"completed", map[string]string{"subagent_status": "completed", "subagent_result_brief": "42",
+			"subagent_result_sha256": "ab", "subagent_stop_reason": "turn_capped"},
 			func(d *threadstate.Delegation) {
 				d.Status, d.ResultBrief, d.ResultSHA256, d.StopReason = "completed", "42", "ab", "turn_capped"
 			}},
-		{"failed", map[string]string{"subagent_status": "failed", "subagent_result_brief": "not for me"}, func(d *threadstate.Delegation) { d.Status = "failed" }},
-		{"failed, and says why", map[string]string{"subagent_status": "failed", "subagent_error": "no"}, func(d *threadstate.Delegation) {
-			d.Status, d.ResultBrief, d.ResultSHA256 = "failed", "no", "9390298f3fb0c5b160498935d79cb139aef28e1c47358b4bbba61862b9c26e59"
-		}},
-		{"timed out", map[string]string{"subagent_status": "timed_out"}, func(d *threadstate.Delegation) { d.Status = "timed_out" }},
+		{"failed", map[string]string{"subagent_status": "failed", "subagent_result_brief": "not for me"},
+			func(d *threadstate.Delegation) { d.Status = "failed" }},
+		{"failed, and says why", map[string]string{"subagent_status": "failed", "subagent_error": "no"},
+			func(d *threadstate.Delegation) {
+				d.Status, d.ResultBrief, d.ResultSHA256 = "failed", "no",
+					"9390298f3fb0c5b160498935d79cb139aef28e1c47358b4bbba61862b9c26e59"
+			}},
+		{"timed out", map[string]string{"subagent_status": "timed_out"},
+			func(d *threadstate.Delegation) { d.Status = "timed_out" }},
 		{"text alone", nil, func(d *threadstate.Delegation) { d.Status = "cancelled" }},
-		{"nonsense", map[string]string{"subagent_status": "in_progress"}, func(d *threadstate.Delegation) { d.Status = "cancelled" }},
+		{"nonsense", map[string]string{"subagent_status": "in_progress"},
+			func(d *threadstate.Delegation) { d.Status = "cancelled" }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,7 +217,8 @@ func TestDelegationIsClosedAfterACancel(t *testing.T) {
 func TestDelegationWhoseCallIsGone(t *testing.T) {
 	b := newBed(t, ends(nil), nil)
 	b.mustRun()
-	b.state, _, _ = b.state.Apply(threadstate.Delegations.Put([]threadstate.Delegation{{ID: "lost", Status: "in_progress", Description: "x"}}))
+	b.state, _, _ = b.state.Apply(threadstate.Delegations.Put([]threadstate.Delegation{{ID: "lost",
+		Status: "in_progress", Description: "x"}}))
 	b.mustRun()
 	if got := threadstate.Delegations.Get(b.state); got[0].Status != "cancelled" {
 		t.Errorf("%+v", got)
@@ -249,7 +262,8 @@ func TestSkillsThatWereRead(t *testing.T) {
 			for i, a := range tt.args {
 				answers = append(answers, calls(fmt.Sprint("c", i), "read_file", a))
 			}
-			files := map[string]string{path: skill, "/mnt/skills/public//pdf/SKILL.md": skill, "/mnt/user-data/workspace/SKILL.md": skill,
+			files := map[string]string{path: skill, "/mnt/skills/public//pdf/SKILL.md": skill,
+				"/mnt/user-data/workspace/SKILL.md": skill,
 				"/mnt/skills/../user-data/SKILL.md": skill, "/mnt/skills/public/pdf/NOT_SKILL.md": skill}
 			b := newBed(t, ends(nil), files, answers...)
 			b.mustRun()
@@ -266,7 +280,8 @@ func TestProjection(t *testing.T) {
 	b.mustRun()
 	b.mustRun()
 	msgs := agent.Messages.Get(b.state)
-	b.state, _, _ = b.state.Apply(compaction.Channel.Put(compaction.Compaction{Upto: msgs[1].ID, Block: "the record", Number: 1}))
+	b.state, _, _ = b.state.Apply(compaction.Channel.Put(compaction.Compaction{Upto: msgs[1].ID, Block: "the record",
+		Number: 1}))
 	b.mustRun()
 	var got []string
 	for _, m := range b.m.asked[2].Messages {
@@ -293,7 +308,8 @@ func TestIdleWritesNothing(t *testing.T) {
 }
 
 func FuzzDescribe(f *testing.F) {
-	for _, s := range []string{skill, "", "---\n", "---\nname: [\n---", "---\r\nname: x\r\n---\r\n", "---\nname: *a\n---"} {
+	for _, s := range []string{skill, "", "---\n", "---\nname: [\n---", "---\r\nname: x\r\n---\r\n",
+		"---\nname: *a\n---"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -25,7 +25,8 @@ func (m *Middleware) skillsRead(
 			continue
 		}
 		file := m.skillPath(c.Args)
-		i := slices.IndexFunc(msgs[at+1:], func(r message.Message) bool { return r.Role == message.Tool && r.ToolCallID == c.ID })
+		i := slices.IndexFunc(msgs[at+1:],
+			func(r message.Message) bool { return r.Role == message.Tool && r.ToolCallID == c.ID })
 		if file == "" || i < 0 || failed(msgs[at+1+i]) {
 			continue
 		}

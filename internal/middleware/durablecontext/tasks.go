@@ -55,10 +55,11 @@ func find(list []threadstate.Delegation, id string) *threadstate.Delegation {
 	return nil
 }
 
-// changedBy returns those of the known tasks of which the results tell: that they have ended, or go on in the background.
-// A task of which nobody tells has ended when the conversation goes on, unless it works in the background. results are
-// the messages behind the answer.
-func changedBy(answer *message.Message, results []message.Message, known []threadstate.Delegation) []threadstate.Delegation {
+// changedBy returns those of the known tasks of which the results tell: that they have ended, or go on in the
+// background. A task of which nobody tells has ended when the conversation goes on, unless it works in the background.
+// results are the messages behind the answer.
+func changedBy(answer *message.Message, results []message.Message,
+	known []threadstate.Delegation) []threadstate.Delegation {
 	var changed []threadstate.Delegation
 	for _, d := range known {
 		if d.Terminal() {
@@ -94,8 +95,8 @@ func tellsEnd(m message.Message, run string) bool {
 		field(m, toolmeta.KeySubagentStatus) != threadstate.DelegationInProgress
 }
 
-// withResult is the task as its result says that it ended, or goes on. A result that does not say so was written in place of one
-// that never came.
+// withResult is the task as its result says that it ended, or goes on. A result that does not say so was written in
+// place of one that never came.
 func withResult(d threadstate.Delegation, m message.Message) threadstate.Delegation {
 	d.Status = field(m, toolmeta.KeySubagentStatus)
 	if run := field(m, toolmeta.KeySubagentRun); run != "" && d.Status == threadstate.DelegationInProgress {
@@ -122,7 +123,8 @@ func Close(s state.State) state.Update {
 	var ended []threadstate.Delegation
 	known, msgs := threadstate.Delegations.Get(s), agent.Messages.Get(s)
 	if answer, at, ok := lastAnswer(msgs); ok {
-		ended = slices.DeleteFunc(changedBy(answer, msgs[at+1:], known), func(d threadstate.Delegation) bool { return !d.Terminal() })
+		ended = slices.DeleteFunc(changedBy(answer, msgs[at+1:], known),
+			func(d threadstate.Delegation) bool { return !d.Terminal() })
 	}
 	for _, d := range known {
 		if !d.Terminal() && find(ended, d.ID) == nil {

@@ -1,6 +1,7 @@
-// Package dynamiccontext tells the model what changes while the system prompt stays the same: what day it is, and which packages
-// the sandbox's Python has. It stores hidden messages behind what the user said, in the first turn of a thread and whenever
-// the day, or the packages, have changed. It stands behind all that changes the user's message, before a run's first model call.
+// Package dynamiccontext tells the model what changes while the system prompt stays the same: what day it is, and which
+// packages the sandbox's Python has. It stores hidden messages behind what the user said, in the first turn of a thread
+// and whenever the day, or the packages, have changed. It stands behind all that changes the user's message, before a
+// run's first model call.
 //
 // The message comes behind all that was sent before, so that requests begin alike; and the user's message stays the
 // first of its turn, which is the one that clients edit.
@@ -24,8 +25,8 @@ type Config struct {
 	Toolbox string
 }
 
-// Middleware tells the date: the day in the zone of the run's clock, which is this machine's, or that of a recording. And it
-// tells the line about the packages.
+// Middleware tells the date: the day in the zone of the run's clock, which is this machine's, or that of a recording.
+// And it tells the line about the packages.
 type Middleware struct{ cfg Config }
 
 var _ agent.BeforeAgentHook = (*Middleware)(nil)

@@ -69,7 +69,8 @@ func (th *thread) turn(now time.Time, input ...message.Message) []string {
 	if err != nil {
 		th.t.Fatal(err)
 	}
-	rt := &agent.Runtime{RunID: fmt.Sprint("r", th.runs), Now: func() time.Time { return now }, NewID: newID, Input: update}
+	rt := &agent.Runtime{RunID: fmt.Sprint("r", th.runs), Now: func() time.Time { return now }, NewID: newID,
+		Input: update}
 	if th.s, err = a.Run(th.t.Context(), rt, th.s); err != nil && !th.model.fail {
 		th.t.Fatal(err)
 	}
@@ -118,7 +119,8 @@ func TestFirstTurnTellsTheDate(t *testing.T) {
 	check(t, th.turn(saturday, in), "human x hello", "system date 2026-11-21, Saturday", "ai")
 	check(t, lines(th.model.requests[0]), "human x hello", "system date 2026-11-21, Saturday")
 	msgs := agent.Messages.Get(th.s)
-	if got, want := msgs[1].Text(), "<system-reminder>\n<current_date>2026-11-21, Saturday</current_date>\n</system-reminder>"; got != want {
+	if got, want := msgs[1].Text(),
+		"<system-reminder>\n<current_date>2026-11-21, Saturday</current_date>\n</system-reminder>"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	day, mark := string(msgs[1].Kwargs["reminder_date"]), string(msgs[1].Kwargs["dynamic_context_reminder"])
@@ -148,7 +150,8 @@ func TestChangedDayIsAppended(t *testing.T) {
 
 func TestDayIsThatOfTheZone(t *testing.T) {
 	th := newThread(t)
-	check(t, th.turn(saturday.In(time.FixedZone("far east", 13*3600)), human("x", "hello")), "human x hello", "system date 2026-11-22, Sunday", "ai")
+	check(t, th.turn(saturday.In(time.FixedZone("far east", 13*3600)), human("x", "hello")), "human x hello",
+		"system date 2026-11-22, Sunday", "ai")
 }
 
 // TestOldHistoryWithoutDate: the newest turn gets the date, not the first one of a thread that began without.

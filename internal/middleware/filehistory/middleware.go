@@ -46,8 +46,10 @@ func New(c Config) *Middleware {
 func (*Middleware) Name() string { return "FileHistoryMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. A history that cannot be kept keeps no call from being made.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
-	if req.Invalid != "" || req.Spec.Name == "" || req.Spec.Effect == tool.ReadOnly || slices.Contains(m.cfg.Within, req.Call.Name) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
+	if req.Invalid != "" || req.Spec.Name == "" || req.Spec.Effect == tool.ReadOnly ||
+		slices.Contains(m.cfg.Within, req.Call.Name) {
 		return next(ctx, req)
 	}
 	done, err := m.cfg.History.Call(ctx, m.cfg.Run, req.Call.ID, req.Call.Name)
@@ -64,5 +66,6 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 }
 
 func (m *Middleware) lost(ctx context.Context, req *agent.ToolRequest, err error) {
-	m.cfg.Log.WarnContext(ctx, "what a call changes cannot be noted, and not be undone", "run", m.cfg.Run, "tool", req.Call.Name, "error", err)
+	m.cfg.Log.WarnContext(ctx, "what a call changes cannot be noted, and not be undone", "run", m.cfg.Run, "tool",
+		req.Call.Name, "error", err)
 }

@@ -27,8 +27,8 @@ func (b *book) Call(_ context.Context, run, call, name string) (func(context.Con
 	}, b.err
 }
 
-// TestCallsThatMayWrite are told of before and after, whatever becomes of them; others are not; a history that fails keeps none from
-// being made.
+// TestCallsThatMayWrite are told of before and after, whatever becomes of them; others are not; a history that fails
+// keeps none from being made.
 func TestCallsThatMayWrite(t *testing.T) {
 	failed := errors.New("failed")
 	for name, tt := range map[string]struct {
@@ -37,13 +37,19 @@ func TestCallsThatMayWrite(t *testing.T) {
 		book error
 		want []string
 	}{
-		"writes":      {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}}, nil, nil, []string{"before run c bash", "tool", "after c"}},
-		"fails":       {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}}, failed, nil, []string{"before run c bash", "tool", "after c"}},
-		"no history":  {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}}, nil, failed, []string{"before run c bash", "tool"}},
-		"reads":       {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "ls"}, Spec: tool.Spec{Name: "ls", Effect: tool.ReadOnly}}, nil, nil, []string{"tool"}},
-		"is invalid":  {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}, Invalid: "no"}, nil, nil, []string{"tool"}},
-		"is no tool":  {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "x"}}, nil, nil, []string{"tool"}},
-		"gives it on": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "task"}, Spec: tool.Spec{Name: "task"}}, nil, nil, []string{"tool"}},
+		"writes": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}}, nil,
+			nil, []string{"before run c bash", "tool", "after c"}},
+		"fails": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}},
+			failed, nil, []string{"before run c bash", "tool", "after c"}},
+		"no history": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"}}, nil,
+			failed, []string{"before run c bash", "tool"}},
+		"reads": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "ls"},
+			Spec: tool.Spec{Name: "ls", Effect: tool.ReadOnly}}, nil, nil, []string{"tool"}},
+		"is invalid": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "bash"}, Spec: tool.Spec{Name: "bash"},
+			Invalid: "no"}, nil, nil, []string{"tool"}},
+		"is no tool": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "x"}}, nil, nil, []string{"tool"}},
+		"gives it on": {agent.ToolRequest{Call: tool.Call{ID: "c", Name: "task"}, Spec: tool.Spec{Name: "task"}}, nil,
+			nil, []string{"tool"}},
 	} {
 		b := &book{err: tt.book}
 		m := New(Config{History: b, Run: "run", Within: []string{"task"}, Log: slog.New(slog.DiscardHandler)})
@@ -57,7 +63,8 @@ func TestCallsThatMayWrite(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 	}
-	if m := New(Config{}); m.Name() != "FileHistoryMiddleware" || !slices.Equal(agent.Hooks(m), []agent.Hook{agent.HookWrapToolCall}) {
+	if m := New(Config{}); m.Name() != "FileHistoryMiddleware" ||
+		!slices.Equal(agent.Hooks(m), []agent.Hook{agent.HookWrapToolCall}) {
 		t.Error(m.Name(), agent.Hooks(m))
 	}
 }

@@ -44,10 +44,12 @@ func TestAGrantStandsForTheAnswerAndLeavesATrace(t *testing.T) {
 }
 
 func TestWithoutAGrantAPersonIsAskedAndOfferedScopes(t *testing.T) {
-	for name, grants := range map[string]*fakeGrants{"another": {command: "pwd"}, "nobody can tell": {command: "ls", err: errors.New("away")}} {
+	for name, grants := range map[string]*fakeGrants{"another": {command: "pwd"},
+		"nobody can tell": {command: "ls", err: errors.New("away")}} {
 		b := newBed(t, one, Config{Provider: asking(t), Grants: grants})
 		qs := b.asked(b.run(nil))
-		if !strings.Contains(string(qs[0].Value), `"scopes":["once","thread","always"],"pattern":"ls"`) || len(b.ran) != 0 {
+		if !strings.Contains(string(qs[0].Value), `"scopes":["once","thread","always"],"pattern":"ls"`) ||
+			len(b.ran) != 0 {
 			t.Errorf("%s: %s", name, qs[0].Value)
 		}
 	}
@@ -87,7 +89,8 @@ func TestTheAnswerToTheQuestionCounts(t *testing.T) {
 
 func TestNoGrantIsLookedForWhereTheRulesAllowOrDeny(t *testing.T) {
 	grants := &fakeGrants{command: "rm x"}
-	b := newBed(t, [][]string{{`bash {"command":"rm x"}`, `note {"command":"x"}`}}, Config{Provider: asking(t), Grants: grants})
+	b := newBed(t, [][]string{{`bash {"command":"rm x"}`, `note {"command":"x"}`}},
+		Config{Provider: asking(t), Grants: grants})
 	b.must(b.run(nil))
 	if d := cmp.Diff([]string{"note x"}, b.ran); d != "" || len(grants.asked) != 0 {
 		t.Errorf("%s, asked %q", d, grants.asked)

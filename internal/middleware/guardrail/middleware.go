@@ -90,7 +90,8 @@ func (m *Middleware) Name() string { return m.cfg.Name }
 func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{Untrusted} }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. A call that cannot run is not judged.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	if req.Invalid != "" {
 		return next(ctx, req)
 	}
@@ -122,13 +123,15 @@ func (m *Middleware) decide(ctx context.Context, req *agent.ToolRequest) guardra
 	if err == nil || ctx.Err() != nil {
 		return d
 	}
-	m.logger().WarnContext(ctx, "a tool call could not be judged", "middleware", m.cfg.Name, "tool", req.Call.Name, "thread_id", req.Runtime.ThreadID,
+	m.logger().WarnContext(ctx, "a tool call could not be judged", "middleware", m.cfg.Name, "tool", req.Call.Name,
+		"thread_id", req.Runtime.ThreadID,
 		"refused", !m.cfg.FailOpen, "error", err)
 	if m.cfg.FailOpen {
 		m.record(req, "allow_tool_call_after_provider_error", guardrail.CodeError, err.Error())
 		return guardrail.Decision{Action: guardrail.Allow}
 	}
-	return guardrail.Decision{Action: guardrail.Deny, Code: guardrail.CodeError, Reason: "the call could not be judged, so it is refused"}
+	return guardrail.Decision{Action: guardrail.Deny, Code: guardrail.CodeError,
+		Reason: "the call could not be judged, so it is refused"}
 }
 
 func (m *Middleware) logger() *slog.Logger {
@@ -153,7 +156,8 @@ func (m *Middleware) evaluate(ctx context.Context, req *agent.ToolRequest) (d gu
 	rt, c := req.Runtime, req.Call
 	d, err = m.cfg.Provider.Evaluate(ctx, &guardrail.Request{
 		Tool: c.Name, Args: c.Args, CallID: c.ID, ThreadID: c.ThreadID, RunID: c.RunID, UserID: c.UserID,
-		AgentID: m.cfg.AgentID, Role: m.cfg.Role, Subagent: m.cfg.Subagent, Untrusted: Untrusted.Get(c.State), Time: rt.Now(),
+		AgentID: m.cfg.AgentID, Role: m.cfg.Role, Subagent: m.cfg.Subagent, Untrusted: Untrusted.Get(c.State),
+		Time: rt.Now(),
 	})
 	if err != nil {
 		d = guardrail.Decision{}
@@ -164,17 +168,21 @@ func (m *Middleware) evaluate(ctx context.Context, req *agent.ToolRequest) (d gu
 // denied answers a call that is refused.
 func (m *Middleware) denied(req *agent.ToolRequest, d guardrail.Decision) *tool.Result {
 	m.record(req, "deny_tool_call", d.Code, d.Reason)
-	return tool.Error(fmt.Sprintf("Guardrail denied: tool '%s' was blocked (%s). Reason: %s. Choose an alternative approach.", req.Call.Name, d.Code, d.Reason))
+	return tool.Error(fmt.Sprintf("Guardrail denied: tool '%s' was blocked (%s). Reason: %s. Choose an alternative "+
+		"approach.", req.Call.Name, d.Code, d.Reason))
 }
 
 // ask lets a person decide, unless one has before.
-func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, next agent.ToolHandler) (*tool.Result, error) {
-	if req.Call.Answer == nil && len(req.Call.Answers) > 0 { // it was approved, and has begun: what is below it has asked
+func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision,
+	next agent.ToolHandler) (*tool.Result, error) {
+	// it was approved, and has begun: what is below it has asked
+	if req.Call.Answer == nil && len(req.Call.Answers) > 0 {
 		return next(ctx, req)
 	}
 	if req.Call.Answer == nil {
 		if g, ok := m.granted(ctx, req); ok {
-			m.note(req, "approve_tool_call", changes{Code: d.Code, Reason: d.Reason, Grant: g.ID, By: g.Via, Given: &g.GivenAt})
+			m.note(req, "approve_tool_call", changes{Code: d.Code, Reason: d.Reason, Grant: g.ID, By: g.Via,
+				Given: &g.GivenAt})
 			return next(ctx, req)
 		}
 	}
@@ -182,7 +190,8 @@ func (m *Middleware) ask(ctx context.Context, req *agent.ToolRequest, d guardrai
 		return nil, err
 	}
 	if m.cfg.Unattended {
-		d.Code, d.Reason = guardrail.CodeNobody, "a person would have to approve it, and nobody can be asked during this run ("+d.Reason+")"
+		d.Code, d.Reason = guardrail.CodeNobody,
+			"a person would have to approve it, and nobody can be asked during this run ("+d.Reason+")"
 		return m.denied(req, d), nil
 	}
 	if req.Call.Answer == nil {
@@ -243,9 +252,12 @@ func rejection(words string) string {
 }
 
 // edited runs the call with the arguments that a person gave it, if the tool takes them and no rule denies them.
-func (m *Middleware) edited(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, to approval.Decision, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) edited(ctx context.Context, req *agent.ToolRequest, d guardrail.Decision, to approval.Decision,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if to.Name != "" && to.Name != req.Call.Name {
-		return nil, m.question(ctx, req, d, fmt.Sprintf("the tool of a call cannot be changed, only its arguments: keep %q, or reject the call", req.Call.Name))
+		return nil, m.question(ctx, req, d,
+			fmt.Sprintf("the tool of a call cannot be changed, only its arguments: keep %q, or reject the call",
+				req.Call.Name))
 	}
 	schema, err := req.Spec.Schema()
 	if err == nil {
@@ -264,7 +276,9 @@ func (m *Middleware) edited(ctx context.Context, req *agent.ToolRequest, d guard
 		return res, err
 	}
 	out := *res
-	out.Content = append(slices.Clip(res.Content), message.Text("\n\nThe user changed the arguments of this call before it ran, to: "+excerpt.Bound(string(to.Args), maxWords)))
+	out.Content = append(slices.Clip(res.Content),
+		message.Text("\n\nThe user changed the arguments of this call before it ran, to: "+
+			excerpt.Bound(string(to.Args), maxWords)))
 	return &out, nil
 }
 
@@ -296,7 +310,8 @@ func (m *Middleware) record(req *agent.ToolRequest, action, code, reason string)
 
 func (m *Middleware) note(req *agent.ToolRequest, action string, c changes) {
 	c.Tool, c.CallID = req.Call.Name, req.Call.ID
-	raw, err := json.Marshal(journalEvent{"middleware:guardrail", m.cfg.Name, string(agent.HookWrapToolCall), action, c})
+	raw, err := json.Marshal(journalEvent{"middleware:guardrail", m.cfg.Name, string(agent.HookWrapToolCall), action,
+		c})
 	if err == nil {
 		req.Runtime.Emit(agent.NodeTools, event.Custom{Value: raw})
 	}

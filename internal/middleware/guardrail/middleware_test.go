@@ -45,7 +45,8 @@ func (f *fakeModel) Stream(_ context.Context, req *model.Request) iter.Seq2[mess
 		c = message.Chunk{FinishReason: "tool_calls"}
 		for i, line := range f.turns[said] {
 			name, args, _ := strings.Cut(line, " ")
-			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("%s-%d-%d", name, said, i), Name: name, Args: args})
+			c.ToolCalls = append(c.ToolCalls,
+				message.ToolCallChunk{Index: i, ID: fmt.Sprintf("%s-%d-%d", name, said, i), Name: name, Args: args})
 		}
 	}
 	return func(yield func(message.Chunk, error) bool) { yield(c, nil) }
@@ -92,14 +93,15 @@ func newBed(t *testing.T, turns [][]string, cfgs ...Config) *bed {
 	b := &bed{t: t, model: &fakeModel{turns: turns}}
 	var tools []tool.Tool
 	for _, name := range []string{"bash", "web_fetch", "note"} {
-		tools = append(tools, tool.MustNew(tool.Spec{Name: name, Description: "Works."}, func(_ context.Context, c *tool.Call, in struct {
-			Command string `json:"command"`
-		}) (*tool.Result, error) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.ran = append(b.ran, name+" "+in.Command)
-			return tool.Text("answer:" + string(c.Answer)), nil
-		}))
+		tools = append(tools, tool.MustNew(tool.Spec{Name: name, Description: "Works."},
+			func(_ context.Context, c *tool.Call, in struct {
+				Command string `json:"command"`
+			}) (*tool.Result, error) {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				b.ran = append(b.ran, name+" "+in.Command)
+				return tool.Text("answer:" + string(c.Answer)), nil
+			}))
 	}
 	var mws []agent.Middleware
 	for _, c := range cfgs {
@@ -116,7 +118,8 @@ func newBed(t *testing.T, turns [][]string, cfgs ...Config) *bed {
 func (b *bed) run(answers map[string]string) error {
 	b.t.Helper()
 	b.n++
-	rt := &agent.Runtime{RunID: fmt.Sprint("run", b.n), ThreadID: "thread", UserID: "user", Now: func() time.Time { return time.Unix(7, 0) }, Emit: b.emit,
+	rt := &agent.Runtime{RunID: fmt.Sprint("run", b.n), ThreadID: "thread", UserID: "user",
+		Now: func() time.Time { return time.Unix(7, 0) }, Emit: b.emit,
 		Commit: func(_ context.Context, step agent.Step) error {
 			for _, e := range step.Events {
 				b.emit(e.Node, e.Data)
@@ -194,7 +197,8 @@ func TestDeniedCallGetsTheReason(t *testing.T) {
 	b := newBed(t, one, Config{Provider: &guardrail.Allowlist{Allowed: []string{}}})
 	b.must(b.run(nil))
 	want := "Guardrail denied: tool 'bash' was blocked (oap.tool_not_allowed). Reason: this tool is not on the list of allowed tools. Choose an alternative approach."
-	if diff := cmp.Diff(want, b.result().Text()); diff != "" || b.result().Status != message.StatusError || len(b.ran) != 0 || len(b.log) != 0 {
+	if diff := cmp.Diff(want, b.result().Text()); diff != "" || b.result().Status != message.StatusError ||
+		len(b.ran) != 0 || len(b.log) != 0 {
 		t.Errorf("%s status %s, ran %v, log %v", diff, b.result().Status, b.ran, b.log)
 	}
 	if b.result().Kwargs["deerflow_tool_meta"] != nil {
@@ -220,12 +224,14 @@ func TestAllowedCallRuns(t *testing.T) {
 
 func TestProviderSeesWhoCalls(t *testing.T) {
 	var got guardrail.Request
-	b := newBed(t, one, Config{AgentID: "agent-7", Role: "guest", Subagent: true, Provider: provider(func(_ context.Context, req *guardrail.Request) (guardrail.Decision, error) {
-		got = *req
-		return guardrail.Decision{Action: guardrail.Allow}, nil
-	})})
+	b := newBed(t, one, Config{AgentID: "agent-7", Role: "guest", Subagent: true,
+		Provider: provider(func(_ context.Context, req *guardrail.Request) (guardrail.Decision, error) {
+			got = *req
+			return guardrail.Decision{Action: guardrail.Allow}, nil
+		})})
 	b.must(b.run(nil))
-	want := guardrail.Request{Tool: "bash", Args: json.RawMessage(`{"command":"ls"}`), CallID: callID, ThreadID: "thread", RunID: "run1", UserID: "user",
+	want := guardrail.Request{Tool: "bash", Args: json.RawMessage(`{"command":"ls"}`), CallID: callID,
+		ThreadID: "thread", RunID: "run1", UserID: "user",
 		AgentID: "agent-7", Role: "guest", Subagent: true, Time: time.Unix(7, 0)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -247,12 +253,14 @@ func TestProviderErrorObeysFailClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, one, Config{Provider: p, Timeout: 10 * time.Millisecond})
 			b.must(b.run(nil))
-			if text := b.result().Text(); !strings.HasPrefix(text, "Guardrail denied: tool 'bash' was blocked (oap.evaluator_error). Reason: ") || len(b.ran) != 0 {
+			if text := b.result().Text(); !strings.HasPrefix(text,
+				"Guardrail denied: tool 'bash' was blocked (oap.evaluator_error). Reason: ") || len(b.ran) != 0 {
 				t.Errorf("closed: %q, ran %v", text, b.ran)
 			}
 			b = newBed(t, one, Config{Provider: p, Timeout: 10 * time.Millisecond, FailOpen: true})
 			b.must(b.run(nil))
-			if len(b.ran) != 1 || len(b.events) != 1 || !strings.Contains(string(b.events[0]), `"action":"allow_tool_call_after_provider_error"`) {
+			if len(b.ran) != 1 || len(b.events) != 1 ||
+				!strings.Contains(string(b.events[0]), `"action":"allow_tool_call_after_provider_error"`) {
 				t.Errorf("open: ran %v, events %s", b.ran, b.events)
 			}
 		})
@@ -276,7 +284,8 @@ func TestExemptToolsAndCallsThatCannotRunAreNotJudged(t *testing.T) {
 // TestTwoGuardrailsInOneChain: authorization and the explicit provider.
 func TestTwoGuardrailsInOneChain(t *testing.T) {
 	ask := says(guardrail.Decision{Action: guardrail.Ask, Reason: "please"}, nil)
-	b := newBed(t, one, Config{Name: "AuthorizationMiddleware", Provider: &guardrail.Allowlist{Denied: []string{"bash"}}}, Config{Provider: ask})
+	b := newBed(t, one, Config{Name: "AuthorizationMiddleware",
+		Provider: &guardrail.Allowlist{Denied: []string{"bash"}}}, Config{Provider: ask})
 	b.must(b.run(nil))
 	if !strings.Contains(string(b.events[0]), `"name":"AuthorizationMiddleware"`) || len(b.events) != 1 {
 		t.Errorf("events %s", b.events)
@@ -291,13 +300,15 @@ func TestTwoGuardrailsInOneChain(t *testing.T) {
 
 func asking(t *testing.T) guardrail.Provider {
 	t.Helper()
-	return rulesOf(t, config.GuardrailRule{Command: config.Words{"rm*"}, Action: "deny", Reason: "it deletes"}, config.GuardrailRule{Tools: config.Words{"bash"}, Action: "ask", Reason: "it runs a command"})
+	return rulesOf(t, config.GuardrailRule{Command: config.Words{"rm*"}, Action: "deny", Reason: "it deletes"},
+		config.GuardrailRule{Tools: config.Words{"bash"}, Action: "ask", Reason: "it runs a command"})
 }
 
 func TestAskPausesBeforeTheIntent(t *testing.T) {
 	b := newBed(t, one, Config{Provider: asking(t)})
 	qs := b.asked(b.run(nil))
-	want := string(approval.Ask(tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"ls"}`)}, "it runs a command", "").Questions[0].Value)
+	want := string(approval.Ask(tool.Call{Name: "bash", Args: json.RawMessage(`{"command":"ls"}`)}, "it runs a command",
+		"").Questions[0].Value)
 	if len(qs) != 1 || string(qs[0].Value) != want || qs[0].CallID != callID {
 		t.Fatalf("%s", qs[0].Value)
 	}
@@ -316,23 +327,27 @@ func TestAskPausesBeforeTheIntent(t *testing.T) {
 	}
 }
 
-// TestACallThatWasApprovedAndThenHandsOnQuestions is not asked about again when those are answered: they can only come from one that
-// has begun.
+// TestACallThatWasApprovedAndThenHandsOnQuestions is not asked about again when those are answered: they can only come
+// from one that has begun.
 func TestACallThatWasApprovedAndThenHandsOnQuestions(t *testing.T) {
 	m := New(Config{Provider: asking(t), Timeout: time.Second})
-	req := &agent.ToolRequest{Runtime: &agent.Runtime{Now: time.Now, Emit: func(string, event.Data) {}}, Call: tool.Call{
-		Name: "bash", Args: json.RawMessage(`{"command":"ls"}`), Answers: map[string]json.RawMessage{"below": json.RawMessage(`1`)},
-	}}
+	req := &agent.ToolRequest{Runtime: &agent.Runtime{Now: time.Now, Emit: func(string, event.Data) {}},
+		Call: tool.Call{
+			Name: "bash", Args: json.RawMessage(`{"command":"ls"}`),
+			Answers: map[string]json.RawMessage{"below": json.RawMessage(`1`)},
+		}}
 	var got tool.Call
 	next := func(_ context.Context, req *agent.ToolRequest) (*tool.Result, error) {
 		got = req.Call
 		return tool.Text("went on"), nil
 	}
-	if res, err := m.WrapToolCall(t.Context(), req, next); err != nil || res.Text() != "went on" || got.Answers["below"] == nil {
+	if res, err := m.WrapToolCall(t.Context(), req, next); err != nil || res.Text() != "went on" ||
+		got.Answers["below"] == nil {
 		t.Errorf("%v, %v: %v", res, err, got.Answers)
 	}
 	req.Call.Args = json.RawMessage(`{"command":"rm x"}`)
-	if res, err := m.WrapToolCall(t.Context(), req, next); err != nil || !strings.Contains(res.Text(), "Guardrail denied") {
+	if res, err := m.WrapToolCall(t.Context(), req, next); err != nil ||
+		!strings.Contains(res.Text(), "Guardrail denied") {
 		t.Errorf("what a rule denies by now: %v, %v", res, err)
 	}
 	req.Call.Args, req.Call.Answers = json.RawMessage(`{"command":"ls"}`), map[string]json.RawMessage{}
@@ -346,11 +361,13 @@ func TestEditedArgumentsRunAndTheModelIsTold(t *testing.T) {
 	for _, key := range []string{"editedAction", "edited_action"} {
 		b := newBed(t, one, Config{Provider: asking(t)})
 		b.asked(b.run(nil))
-		b.must(b.run(map[string]string{callID: `{"decisions":[{"type":"edit","` + key + `":{"name":"bash","args":{"command":"ls -la"}}}]}`}))
+		b.must(b.run(map[string]string{callID: `{"decisions":[{"type":"edit","` + key +
+			`":{"name":"bash","args":{"command":"ls -la"}}}]}`}))
 		if diff := cmp.Diff([]string{"bash ls -la"}, b.ran); diff != "" {
 			t.Error(diff)
 		}
-		if got, want := b.result().Text(), `The user changed the arguments of this call before it ran, to: {"command":"ls -la"}`; !strings.HasSuffix(got, want) {
+		if got, want := b.result().Text(),
+			`The user changed the arguments of this call before it ran, to: {"command":"ls -la"}`; !strings.HasSuffix(got, want) {
 			t.Errorf("the model sees %q", got)
 		}
 	}
@@ -374,7 +391,8 @@ func TestRejectTellsTheModel(t *testing.T) {
 		b := newBed(t, one, Config{Provider: asking(t)})
 		b.asked(b.run(nil))
 		b.must(b.run(map[string]string{callID: answer}))
-		if diff := cmp.Diff(want, b.result().Text()); diff != "" || b.result().Status != message.StatusError || len(b.ran) != 0 {
+		if diff := cmp.Diff(want, b.result().Text()); diff != "" || b.result().Status != message.StatusError ||
+			len(b.ran) != 0 {
 			t.Error(diff, b.ran)
 		}
 	}
@@ -393,7 +411,8 @@ func TestAnswerThatCannotBeUsedAsksAgain(t *testing.T) {
 		b := newBed(t, one, Config{Provider: asking(t)})
 		first := b.asked(b.run(nil))
 		again := b.asked(b.run(map[string]string{callID: answer}))
-		if !strings.Contains(string(again[0].Value), strings.Trim(string(must(json.Marshal(want))), `"`)) || len(b.ran) != 0 {
+		if !strings.Contains(string(again[0].Value), strings.Trim(string(must(json.Marshal(want))), `"`)) ||
+			len(b.ran) != 0 {
 			t.Errorf("%s: %s", answer, again[0].Value)
 		}
 		if first[0].InterruptID != again[0].InterruptID {
@@ -409,7 +428,8 @@ func TestAnswerThatCannotBeUsedAsksAgain(t *testing.T) {
 func must(raw []byte, _ error) []byte { return raw }
 
 func TestSeveralCallsAskAtOnceAndOthersRun(t *testing.T) {
-	b := newBed(t, [][]string{{`bash {"command":"a"}`, `note {"command":"n"}`, `bash {"command":"b"}`}}, Config{Provider: asking(t)})
+	b := newBed(t, [][]string{{`bash {"command":"a"}`, `note {"command":"n"}`, `bash {"command":"b"}`}},
+		Config{Provider: asking(t)})
 	qs := b.asked(b.run(nil))
 	if len(qs) != 2 || qs[0].CallID != "bash-0-0" || qs[1].CallID != "bash-0-2" {
 		t.Fatalf("%+v", qs)
@@ -422,7 +442,8 @@ func TestSeveralCallsAskAtOnceAndOthersRun(t *testing.T) {
 func TestUnattendedRunDeniesWhatItWouldAsk(t *testing.T) {
 	b := newBed(t, one, Config{Provider: asking(t), Unattended: true})
 	b.must(b.run(nil))
-	if text := b.result().Text(); !strings.Contains(text, "(approval.unavailable)") || !strings.Contains(text, "(it runs a command)") || len(b.ran) != 0 {
+	if text := b.result().Text(); !strings.Contains(text, "(approval.unavailable)") ||
+		!strings.Contains(text, "(it runs a command)") || len(b.ran) != 0 {
 		t.Errorf("%q", text)
 	}
 }
@@ -430,8 +451,10 @@ func TestUnattendedRunDeniesWhatItWouldAsk(t *testing.T) {
 // TestTextFromTheWebMakesTheThreadUntrusted: the next step and every later turn, whatever became of the messages.
 func TestTextFromTheWebMakesTheThreadUntrusted(t *testing.T) {
 	yes := true
-	rules := rulesOf(t, config.GuardrailRule{Tools: config.Words{"note"}, When: config.RuleWhen{Untrusted: &yes}, Action: "deny", Reason: "text from outside"})
-	turns := [][]string{{`note {"command":"1"}`}, {`web_fetch {"command":"u"}`, `note {"command":"2"}`}, {`note {"command":"3"}`}}
+	rules := rulesOf(t, config.GuardrailRule{Tools: config.Words{"note"}, When: config.RuleWhen{Untrusted: &yes},
+		Action: "deny", Reason: "text from outside"})
+	turns := [][]string{{`note {"command":"1"}`}, {`web_fetch {"command":"u"}`, `note {"command":"2"}`},
+		{`note {"command":"3"}`}}
 	b := newBed(t, turns, Config{Provider: rules})
 	b.must(b.run(nil))
 	if diff := cmp.Diff([]string{"note 1", "note 2", "web_fetch u"}, slices.Sorted(slices.Values(b.ran))); diff != "" {
@@ -450,7 +473,8 @@ func TestTextFromTheWebMakesTheThreadUntrusted(t *testing.T) {
 }
 
 func TestRefusedFetchDoesNotMakeTheThreadUntrusted(t *testing.T) {
-	b := newBed(t, [][]string{{`web_fetch {"command":"u"}`}}, Config{Provider: &guardrail.Allowlist{Denied: []string{"web_fetch"}}})
+	b := newBed(t, [][]string{{`web_fetch {"command":"u"}`}},
+		Config{Provider: &guardrail.Allowlist{Denied: []string{"web_fetch"}}})
 	b.must(b.run(nil))
 	if Untrusted.Get(b.state) {
 		t.Error("nothing came from outside")
@@ -476,7 +500,8 @@ func TestHistoryFromElsewhereIsLookedAt(t *testing.T) {
 }
 
 func TestRequestsGrowAtTheEndOnly(t *testing.T) {
-	b := newBed(t, [][]string{{`web_fetch {"command":"u"}`}, {`note {"command":"1"}`}}, Config{Provider: &guardrail.Allowlist{Denied: []string{"note"}}})
+	b := newBed(t, [][]string{{`web_fetch {"command":"u"}`}, {`note {"command":"1"}`}},
+		Config{Provider: &guardrail.Allowlist{Denied: []string{"note"}}})
 	b.must(b.run(nil))
 	for i := 1; i < len(b.model.requests); i++ {
 		before, now := b.model.requests[i-1], b.model.requests[i]

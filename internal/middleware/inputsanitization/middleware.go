@@ -30,10 +30,12 @@ func (*Middleware) Name() string { return "InputSanitizationMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]. Every human message goes out sanitized, but those that the program
 // wrote itself.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	changed := *req
 	changed.Messages = m.sent.Map(req.Messages, conversation.AppendSent)
-	if all := agent.Messages.Get(req.State); len(all) > 0 && len(all) == len(req.Messages) && &all[0] == &req.Messages[0] {
+	if all := agent.Messages.Get(req.State); len(all) > 0 && len(all) == len(req.Messages) &&
+		&all[0] == &req.Messages[0] {
 		changed.Usual = changed.Messages
 	}
 	return next(ctx, &changed)

@@ -32,12 +32,16 @@ func TestCallsBesideAreGuardedToo(t *testing.T) {
 		by     string
 		failed model.Class
 	}{
-		"at once":                     {[]turn{{text: "x"}}, nil, [2]int{1, 0}, "x", "a", ""},
-		"tried again":                 {[]turn{fails(model.ClassBusy), {text: "x"}}, nil, [2]int{2, 0}, "x", "a", ""},
-		"by another":                  {[]turn{fails(model.ClassQuota)}, []turn{{text: "y"}}, [2]int{1, 1}, "y", "b", ""},
-		"the first one's failure":     {[]turn{fails(model.ClassQuota)}, []turn{fails(model.ClassBusy)}, [2]int{1, 3}, "", "a", model.ClassQuota},
-		"too long":                    {[]turn{fails(model.ClassContextLength)}, []turn{{text: "y"}}, [2]int{1, 0}, "", "a", model.ClassContextLength},
-		"what is out cannot be taken": {[]turn{{text: "half", err: modelError(model.ClassTransient)}}, []turn{{text: "y"}}, [2]int{1, 0}, "half", "a", model.ClassTransient},
+		"at once":     {[]turn{{text: "x"}}, nil, [2]int{1, 0}, "x", "a", ""},
+		"tried again": {[]turn{fails(model.ClassBusy), {text: "x"}}, nil, [2]int{2, 0}, "x", "a", ""},
+		"by another": {[]turn{fails(model.ClassQuota)}, []turn{{text: "y"}}, [2]int{1, 1}, "y", "b",
+			""},
+		"the first one's failure": {[]turn{fails(model.ClassQuota)}, []turn{fails(model.ClassBusy)}, [2]int{1, 3},
+			"", "a", model.ClassQuota},
+		"too long": {[]turn{fails(model.ClassContextLength)}, []turn{{text: "y"}}, [2]int{1, 0}, "",
+			"a", model.ClassContextLength},
+		"what is out cannot be taken": {[]turn{{text: "half", err: modelError(model.ClassTransient)}},
+			[]turn{{text: "y"}}, [2]int{1, 0}, "half", "a", model.ClassTransient},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			answer, models, err := beside(t.Context(), tt.a, tt.b)

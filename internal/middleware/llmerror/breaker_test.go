@@ -145,7 +145,8 @@ func TestCircuitOpensAcrossRuns(t *testing.T) {
 		b := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{text: "well again"})
 		s, err := b.run(t.Context(), state.State{})
 		m := last(s)
-		if reason, _ := FallbackOf(m); err != nil || reason != ReasonCircuitOpen || b.model.calls() != 0 || !strings.Contains(m.Text(), "60 s") {
+		if reason, _ := FallbackOf(m); err != nil || reason != ReasonCircuitOpen || b.model.calls() != 0 ||
+			!strings.Contains(m.Text(), "60 s") {
 			t.Fatalf("reason %q, error %v, %d calls, answer %q", reason, err, b.model.calls(), m.Text())
 		}
 		time.Sleep(time.Minute)
@@ -173,14 +174,16 @@ func TestBurstAndFaultyRequestsDoNotOpenTheCircuit(t *testing.T) {
 func TestCancelledProbeFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		breaker := NewBreaker(BreakerConfig{Threshold: 1})
-		fail := newBench(t, Config{First: Candidate{Breaker: breaker}, MaxAttempts: 1}, turn{err: modelError(model.ClassBusy)})
+		fail := newBench(t, Config{First: Candidate{Breaker: breaker}, MaxAttempts: 1},
+			turn{err: modelError(model.ClassBusy)})
 		if _, err := fail.run(t.Context(), state.State{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{hang: true}).run(ctx, state.State{}); err == nil {
+		if _, err := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{hang: true}).
+			run(ctx, state.State{}); err == nil {
 			t.Fatal("want the context's error")
 		}
 		b := newBench(t, Config{First: Candidate{Breaker: breaker}}, turn{text: "up"})

@@ -42,7 +42,8 @@ func (a *asking) announceRetry(failure *model.Error, try, most int, wait time.Du
 	a.announce(retryEvent{
 		Type: "llm_retry", Attempt: try, MaxAttempts: most, WaitMS: wait.Milliseconds(),
 		Reason: string(failure.Class), Message: retryText(failure.Class, try, most, wait),
-		Detail: strings.TrimSuffix(troubleOf(failure.Provider+"/"+failure.Model, failure.Class)+"."+quoted(failure), "."),
+		Detail: strings.TrimSuffix(troubleOf(failure.Provider+"/"+failure.Model, failure.Class)+"."+quoted(failure),
+			"."),
 	})
 }
 

@@ -20,7 +20,8 @@ import (
 func candidate(name string, turns ...turn) (*fakeModel, Candidate) {
 	f := &fakeModel{turns: turns}
 	return f, Candidate{
-		Model: f, Entry: modelcall.Entry{Name: name}, Breaker: NewBreaker(BreakerConfig{}), Key: modelcall.NewLimiter(modelcall.Limits{}),
+		Model: f, Entry: modelcall.Entry{Name: name}, Breaker: NewBreaker(BreakerConfig{}),
+		Key: modelcall.NewLimiter(modelcall.Limits{}),
 	}
 }
 
@@ -102,7 +103,8 @@ func TestTheNextModelAnswers(t *testing.T) {
 			if !is(last(s), "whole") || explained || answeredBy(s) != "b" || other.calls() != 1 {
 				t.Errorf("%s: %q by %s", class, last(s).Content, answeredBy(s))
 			}
-			if diff := cmp.Diff([]fallbackEvent{{"llm_fallback", "a", "b", string(class), tt.says}}, b.fallbacks(t)); diff != "" {
+			if diff := cmp.Diff([]fallbackEvent{{"llm_fallback", "a", "b", string(class), tt.says}},
+				b.fallbacks(t)); diff != "" {
 				t.Errorf("%s: %s", class, diff)
 			}
 			b.checkWithdrawn(t, last(s).ID)
@@ -127,13 +129,16 @@ func (b *bench) checkWithdrawn(t *testing.T, kept string) {
 	}
 }
 
-// TestTheRunStaysWithTheModelThatWorks: the first one is not tried at each step again, and it is said once in each turn.
+// TestTheRunStaysWithTheModelThatWorks: the first one is not tried at each step again, and it is said once in each
+// turn.
 func TestTheRunStaysWithTheModelThatWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, other := pair(t, []turn{fails(model.ClassBusy)}, []turn{{calls: "look"}, {calls: "look"}, {text: "seen"}})
 		s, err := b.run(t.Context(), state.State{})
-		if err != nil || b.model.calls() != 3 || other.calls() != 3 || !is(last(s), "seen") || len(b.fallbacks(t)) != 1 {
-			t.Fatalf("%d and %d calls, %d announcements, error %v", b.model.calls(), other.calls(), len(b.fallbacks(t)), err)
+		if err != nil || b.model.calls() != 3 || other.calls() != 3 || !is(last(s), "seen") ||
+			len(b.fallbacks(t)) != 1 {
+			t.Fatalf("%d and %d calls, %d announcements, error %v", b.model.calls(), other.calls(), len(b.fallbacks(t)),
+				err)
 		}
 		s, err = b.run(t.Context(), s)
 		if err != nil || b.model.calls() != 3 || !is(last(s), "seen") {
@@ -177,7 +182,8 @@ func TestOneTryFindsTheFirstModelWellAgain(t *testing.T) {
 func TestAModelThatIsBackHasAllOfItsTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := fails(model.ClassBusy)
-		b, _ := pair(t, []turn{busy, busy, busy, {text: "back"}, busy, busy, {text: "again"}}, []turn{{text: "instead"}})
+		b, _ := pair(t, []turn{busy, busy, busy, {text: "back"}, busy, busy, {text: "again"}},
+			[]turn{{text: "instead"}})
 		for _, want := range []string{"instead", "back", "again"} {
 			if s, err := b.run(t.Context(), state.State{}); err != nil || !is(last(s), want) {
 				t.Errorf("%q, want %q, error %v", last(s).Content, want, err)
@@ -189,7 +195,8 @@ func TestAModelThatIsBackHasAllOfItsTries(t *testing.T) {
 
 // TestAModelRestsAsLongAsItsProviderSays but not for ever.
 func TestAModelRestsAsLongAsItsProviderSays(t *testing.T) {
-	for after, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second, 5 * time.Minute: 5 * time.Minute, 24 * time.Hour: longestRest} {
+	for after, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second,
+		5 * time.Minute: 5 * time.Minute, 24 * time.Hour: longestRest} {
 		synctest.Test(t, func(t *testing.T) {
 			b, _ := pair(t, []turn{waits(model.ClassRateLimit, after)}, []turn{{text: "instead"}})
 			if _, err := b.run(t.Context(), state.State{}); err != nil {
@@ -227,11 +234,14 @@ func TestARestHoldsUpNobodyWithoutAChoice(t *testing.T) {
 
 // TestAFallbackThatCannotHelpDoesNotEndTheRun: what the first model asked to wait for is waited for after all.
 func TestAFallbackThatCannotHelpDoesNotEndTheRun(t *testing.T) {
-	for _, class := range []model.Class{model.ClassContextLength, model.ClassBadRequest, model.ClassAuth, model.ClassBusy} {
+	for _, class := range []model.Class{model.ClassContextLength, model.ClassBadRequest, model.ClassAuth,
+		model.ClassBusy} {
 		synctest.Test(t, func(t *testing.T) {
-			b, other := pair(t, []turn{waits(model.ClassRateLimit, 30*time.Second), {text: "late"}}, []turn{fails(class)})
+			b, other := pair(t, []turn{waits(model.ClassRateLimit, 30*time.Second), {text: "late"}},
+				[]turn{fails(class)})
 			s, err := b.run(t.Context(), state.State{})
-			if err != nil || !is(last(s), "late") || answeredBy(s) != "a" || b.model.waits()[0] != 30*time.Second || other.calls() == 0 {
+			if err != nil || !is(last(s), "late") || answeredBy(s) != "a" || b.model.waits()[0] != 30*time.Second ||
+				other.calls() == 0 {
 				t.Errorf("%s: %q after %v, error %v", class, last(s).Content, b.model.waits(), err)
 			}
 		})
@@ -247,16 +257,19 @@ func TestWhenNoModelAnswersAllAreNamed(t *testing.T) {
 		for range 5 {
 			one(down.Breaker, time.Now(), unwell)
 		}
-		b := newBench(t, Config{First: first, Fallbacks: []Candidate{second, down}, Rand: fixed(0)}, fails(model.ClassBusy))
+		b := newBench(t, Config{First: first, Fallbacks: []Candidate{second, down}, Rand: fixed(0)},
+			fails(model.ClassBusy))
 		s, err := b.run(t.Context(), state.State{})
 		if err != nil || third.calls() != 0 {
 			t.Fatalf("%d calls, error %v", third.calls(), err)
 		}
 		m := last(s)
-		if reason, ok := FallbackOf(m); !ok || reason != "busy" || string(m.Kwargs[KeyErrorType]) != `"InternalServerError"` {
+		if reason, ok := FallbackOf(m); !ok || reason != "busy" ||
+			string(m.Kwargs[KeyErrorType]) != `"InternalServerError"` {
 			t.Errorf("reason %q, kwargs %s", reason, m.Kwargs)
 		}
-		for _, want := range []string{"acme is overloaded", "It was tried 3 times", "Asked in its place, b refuses the API key.", "Asked in its place, c has failed too often."} {
+		for _, want := range []string{"acme is overloaded", "It was tried 3 times",
+			"Asked in its place, b refuses the API key.", "Asked in its place, c has failed too often."} {
 			if !strings.Contains(m.Text(), want) {
 				t.Errorf("%q is not in: %s", want, m.Text())
 			}

@@ -47,7 +47,8 @@ func TestCancelledWaiterLosesNoPlace(t *testing.T) {
 				}
 			})
 			wg.Go(func() {
-				if _, err := newBench(t, Config{Limiter: l}, turn{text: "ok"}).run(ctx, state.State{}); err != nil && !errors.Is(err, stop) {
+				if _, err := newBench(t, Config{Limiter: l}, turn{text: "ok"}).run(ctx, state.State{}); err != nil &&
+					!errors.Is(err, stop) {
 					t.Error(err)
 				}
 			})
@@ -56,7 +57,8 @@ func TestCancelledWaiterLosesNoPlace(t *testing.T) {
 			wg.Wait()
 		}
 		begin := time.Now()
-		if _, err := newBench(t, Config{Limiter: l}, turn{text: "ok"}).run(t.Context(), state.State{}); err != nil || time.Since(begin) != 0 {
+		if _, err := newBench(t, Config{Limiter: l}, turn{text: "ok"}).run(t.Context(), state.State{}); err != nil ||
+			time.Since(begin) != 0 {
 			t.Fatalf("a place was lost: %v after %v", err, time.Since(begin))
 		}
 	})

@@ -82,7 +82,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "LLMErrorHandlingMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	req = m.withoutFallbacks(req)
 	a := m.asking(req.Model, req.Runtime.Now)
 	a.emit = func(raw json.RawMessage) { req.Runtime.Emit(agent.NodeModel, event.Custom{Value: raw}) }

@@ -21,8 +21,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// turn is one answer of the fake model: text, and then err if there is one. A turn that hangs waits for its context, one that
-// takes its time sleeps first.
+// turn is one answer of the fake model: text, and then err if there is one. A turn that hangs waits for its context,
+// one that takes its time sleeps first.
 type turn struct {
 	text  string
 	err   error
@@ -53,7 +53,8 @@ func (f *fakeModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[me
 		if t.text != "" && !yield(message.Chunk{Text: t.text}, nil) {
 			return
 		}
-		if t.calls != "" && !yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: t.calls, Args: "{}"}}}, nil) {
+		if t.calls != "" &&
+			!yield(message.Chunk{ToolCalls: []message.ToolCallChunk{{ID: "c", Name: t.calls, Args: "{}"}}}, nil) {
 			return
 		}
 		if t.hang {
@@ -90,7 +91,8 @@ type bench struct {
 func newBench(t *testing.T, cfg Config, turns ...turn) *bench {
 	t.Helper()
 	b := &bench{model: &fakeModel{turns: turns}}
-	a, err := agent.New(agent.Config{Model: b.model, Settings: model.Settings{Effort: "high"}, Tools: agenttest.Tools("look")}, New(cfg))
+	a, err := agent.New(agent.Config{Model: b.model, Settings: model.Settings{Effort: "high"},
+		Tools: agenttest.Tools("look")}, New(cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +163,8 @@ func TestAttemptsPerClass(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.model.calls() != tt.calls || !slices.Equal(b.model.waits(), tt.waits) {
-					t.Errorf("%d calls with waits %v, want %d with %v", b.model.calls(), b.model.waits(), tt.calls, tt.waits)
+					t.Errorf("%d calls with waits %v, want %d with %v", b.model.calls(), b.model.waits(), tt.calls,
+						tt.waits)
 				}
 				m := last(s)
 				if reason, ok := FallbackOf(m); !ok || reason != tt.reason {
@@ -192,12 +195,15 @@ func TestLeastWaitIsTheBase(t *testing.T) {
 
 func TestRetryIsAnnouncedAndItsTextWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, Config{Rand: fixed(0.5)}, turn{text: "half an ans", err: modelError(model.ClassTransient)}, turn{text: "whole"})
+		b := newBench(t, Config{Rand: fixed(0.5)}, turn{text: "half an ans", err: modelError(model.ClassTransient)},
+			turn{text: "whole"})
 		s, err := b.run(t.Context(), state.State{})
 		if m := last(s); err != nil || m.Text() != "whole" {
 			t.Fatalf("answer %q, error %v", m.Text(), err)
 		}
-		want := []retryEvent{{"llm_retry", 1, 3, 2000, "transient", "LLM request retry 1/3: provider request failed temporarily. Retrying in 2s.", "acme/mini does not answer. The answer was HTTP 599: their words"}}
+		want := []retryEvent{{"llm_retry", 1, 3, 2000, "transient",
+			"LLM request retry 1/3: provider request failed temporarily. Retrying in 2s.",
+			"acme/mini does not answer. The answer was HTTP 599: their words"}}
 		if diff := cmp.Diff(want, b.retries(t)); diff != "" {
 			t.Error(diff)
 		}
@@ -240,7 +246,8 @@ func TestRefusedKeyTellsToCheckTheKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := last(s); !strings.Contains(m.Text(), "API key of acme") || string(m.Kwargs[KeyErrorType]) != `"AuthenticationError"` {
+	if m := last(s); !strings.Contains(m.Text(), "API key of acme") ||
+		string(m.Kwargs[KeyErrorType]) != `"AuthenticationError"` {
 		t.Errorf("answer %q, kwargs %s", m.Text(), m.Kwargs)
 	}
 }

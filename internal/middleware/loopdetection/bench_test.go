@@ -13,10 +13,12 @@ func BenchmarkStep(b *testing.B) {
 	asked := message.Message{ID: "m", Role: message.AI, ToolCalls: []message.ToolCall{{
 		ID: "c", Name: "ls", Args: []byte(`{"description": "look, step 1", "path": "/mnt/user-data/workspace"}`),
 	}}}
-	results := []message.Message{{Role: message.Tool, ToolCallID: "c", Name: "ls", Content: []message.Part{message.Text("(empty)")}}}
+	results := []message.Message{{Role: message.Tool, ToolCallID: "c", Name: "ls",
+		Content: []message.Part{message.Text("(empty)")}}}
 	was := seen{RunID: "r"}
 	for i := range 10 {
-		was.Calls = append(was.Calls, call{Tool: "ls", Key: digest(strconv.Itoa(i)), Result: digest("r", strconv.Itoa(i))})
+		was.Calls = append(was.Calls,
+			call{Tool: "ls", Key: digest(strconv.Itoa(i)), Result: digest("r", strconv.Itoa(i))})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -136,7 +136,8 @@ func stable(text string) string {
 const longestDone = 80
 
 // doneWords begin a result that says no more than that.
-var doneWords = []string{"ok", "done", "success", "true", "created", "updated", "saved", "wrote", "written", "deleted", "(no output)"}
+var doneWords = []string{"ok", "done", "success", "true", "created", "updated", "saved", "wrote", "written", "deleted",
+	"(no output)"}
 
 // doers are tools that are called for what they do, whatever their results say.
 var doers = []string{"write_file", "str_replace", "write_todos", "present_files"}
@@ -151,7 +152,8 @@ func done(name string, m *message.Message) bool {
 		return true
 	}
 	text = strings.ToLower(text)
-	return len(text) <= longestDone && (text == "" || slices.ContainsFunc(doneWords, func(w string) bool { return strings.HasPrefix(text, w) }))
+	return len(text) <= longestDone &&
+		(text == "" || slices.ContainsFunc(doneWords, func(w string) bool { return strings.HasPrefix(text, w) }))
 }
 
 // digest is a short text that is equal for equal parts, and else different.

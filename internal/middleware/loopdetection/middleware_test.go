@@ -83,9 +83,12 @@ func TestProgressForgives(t *testing.T) {
 		"a file that is written without a word": func(i int) ask {
 			return ask{"write_file", fmt.Sprintf(`{"path":"a.go","content":"try %d"}`, i), "OK"}
 		},
-		"a command without output": func(i int) ask { return ask{"bash", fmt.Sprintf(`{"command":"mv a b%d"}`, i), "(no output)"} },
+		"a command without output": func(i int) ask {
+			return ask{"bash", fmt.Sprintf(`{"command":"mv a b%d"}`, i), "(no output)"}
+		},
 		"a plan that moves": func(i int) ask {
-			return ask{"write_todos", fmt.Sprintf(`{"todos":[{"content":"%d","status":"pending"}]}`, i), "There are 3 items."}
+			return ask{"write_todos", fmt.Sprintf(`{"todos":[{"content":"%d","status":"pending"}]}`, i),
+				"There are 3 items."}
 		},
 		"a new fact": func(i int) ask { return ask{"web_search", `{"query":"why"}`, fmt.Sprintf("page %d", i)} },
 		"a new file presented": func(i int) ask {
@@ -111,16 +114,20 @@ func TestNoProgress(t *testing.T) {
 		asks func(i int) ask
 		made int
 	}{
-		"the same file with the same text": {func(int) ask { return ask{"write_file", `{"path":"a","content":"x"}`, "OK"} }, 5},
+		"the same file with the same text": {func(int) ask {
+			return ask{"write_file", `{"path":"a","content":"x"}`, "OK"}
+		}, 5},
 		"a plan that goes back and forth": {func(i int) ask {
-			return ask{"write_todos", fmt.Sprintf(`{"todos":[{"content":"a","status":"%d"}]}`, i%2), "Updated the list."}
+			return ask{"write_todos", fmt.Sprintf(`{"todos":[{"content":"a","status":"%d"}]}`, i%2),
+				"Updated the list."}
 		}, 9},
 		"a failure with the same words": {func(i int) ask { return ask{"bash", `{"command":"x"}`, "!no"} }, 5},
 		"the same lines, moved a little": {func(i int) ask {
 			return ask{"read_file", fmt.Sprintf(`{"path":"a","start_line":%d,"end_line":%d}`, 1+i, 100+i), "text"}
 		}, 5},
 		"a result that each time lies in another file": {func(i int) ask {
-			return ask{"bash", `{"command":"cat big"}`, fmt.Sprintf("[Full bash output saved to /mnt/x-%012d.log (20000 chars, ~5000 tokens).]\nhead\nread /mnt/x-%012d.log", i, i)}
+			return ask{"bash", `{"command":"cat big"}`,
+				fmt.Sprintf("[Full bash output saved to /mnt/x-%012d.log (20000 chars, ~5000 tokens).]\nhead\nread /mnt/x-%012d.log", i, i)}
 		}, 5},
 		"arguments that are no JSON": {func(int) ask { return ask{"bash", `]`, ""} }, 5},
 		"a tool that does not exist": {func(int) ask { return ask{"nosuch", `{"n":1}`, ""} }, 5},
@@ -137,8 +144,12 @@ func TestNoProgress(t *testing.T) {
 // TestFailuresAreNoProgress: an error that repeats the call says something else each time, and nothing came of it.
 func TestFailuresAreNoProgress(t *testing.T) {
 	for name, f := range map[string]func(i int) ask{
-		"arguments that are no JSON, other ones each time": func(i int) ask { return ask{"bash", fmt.Sprint("] ", i), ""} },
-		"calls of a tool that does not exist":              func(i int) ask { return ask{"nosuch", fmt.Sprintf(`{"n":%d}`, i), ""} },
+		"arguments that are no JSON, other ones each time": func(i int) ask {
+			return ask{"bash", fmt.Sprint("] ", i), ""}
+		},
+		"calls of a tool that does not exist": func(i int) ask {
+			return ask{"nosuch", fmt.Sprintf(`{"n":%d}`, i), ""}
+		},
 		"failures in other words": func(i int) ask {
 			return ask{"bash", fmt.Sprintf(`{"command":"x%d"}`, i), fmt.Sprintf("!x%d: command not found", i)}
 		},
@@ -165,7 +176,8 @@ func TestFailuresAreNoProgress(t *testing.T) {
 
 func TestReadFileMovesOn(t *testing.T) { // pitfall 23
 	r := play(t, Config{}, each(40, func(i int) ask {
-		return ask{"read_file", fmt.Sprintf(`{"path":"a","start_line":%d,"end_line":%d}`, i*200+1, i*200+200), fmt.Sprintf("part %d", i)}
+		return ask{"read_file", fmt.Sprintf(`{"path":"a","start_line":%d,"end_line":%d}`, i*200+1, i*200+200),
+			fmt.Sprintf("part %d", i)}
 	}), nil)
 	if r.Reason() != "" || r.made() != 40 {
 		t.Errorf("stopped (%q) after %d calls", r.Reason(), r.made())
@@ -197,12 +209,15 @@ func TestBatchWithoutResultsStops(t *testing.T) { // pitfall 22: the window is a
 		{"in parallel they count one by one", Config{}, func() script {
 			var s script
 			for i := range 10 {
-				s = append(s, []ask{fetch(8 * i), fetch(8*i + 1), fetch(8*i + 2), fetch(8*i + 3), fetch(8*i + 4), fetch(8*i + 5), fetch(8*i + 6), fetch(8*i + 7)})
+				s = append(s, []ask{fetch(8 * i), fetch(8*i + 1), fetch(8*i + 2), fetch(8*i + 3), fetch(8*i + 4),
+					fetch(8*i + 5), fetch(8*i + 6), fetch(8*i + 7)})
 			}
 			return s
 		}(), 56},
-		{"by a rule of its own", Config{Tools: map[string]Rule{"web_fetch": {Warn: 4, HardLimit: 7}}}, each(80, fetch), 7},
-		{"a rule of another tool makes the window larger", Config{Tools: map[string]Rule{"bash": {HardLimit: 70}}}, each(80, fetch), 50},
+		{"by a rule of its own", Config{Tools: map[string]Rule{"web_fetch": {Warn: 4, HardLimit: 7}}}, each(80, fetch),
+			7},
+		{"a rule of another tool makes the window larger", Config{Tools: map[string]Rule{"bash": {HardLimit: 70}}},
+			each(80, fetch), 50},
 		{"two tools by turns", Config{}, each(80, func(i int) ask {
 			if i%2 == 0 {
 				return fetch(i)
@@ -227,7 +242,8 @@ func TestCountersAreOfTheRun(t *testing.T) { // pitfall 25
 	if got := recordOf(r.State, "other"); len(got.Units) != 0 || got.RunID != "other" {
 		t.Errorf("another run begins with %+v", got)
 	}
-	next := merge(record.Get(r.State), seen{RunID: "other", At: "x", KeepUnits: 3, KeepCalls: 3, Units: []unit{{Key: "k"}}})
+	next := merge(record.Get(r.State), seen{RunID: "other", At: "x", KeepUnits: 3, KeepCalls: 3,
+		Units: []unit{{Key: "k"}}})
 	if diff := cmp.Diff([]unit{{Key: "k"}}, next.Units); diff != "" {
 		t.Error(diff)
 	}

@@ -17,7 +17,8 @@ func config(t *rapid.T) Config {
 	return Config{
 		WarnThreshold: rapid.IntRange(0, 4).Draw(t, "warn"), HardLimit: rapid.IntRange(0, 6).Draw(t, "hard"),
 		Window: rapid.IntRange(0, 8).Draw(t, "window"),
-		Tool:   Rule{Warn: rapid.IntRange(0, 6).Draw(t, "tool warn"), HardLimit: rapid.IntRange(0, 9).Draw(t, "tool hard")},
+		Tool: Rule{Warn: rapid.IntRange(0, 6).Draw(t, "tool warn"), HardLimit: rapid.IntRange(0, 9).
+			Draw(t, "tool hard")},
 	}
 }
 
@@ -60,7 +61,8 @@ func TestRepetitionIsStoppedWithinTheLimit(t *testing.T) {
 		before := asks(t, func(i int) string { return fmt.Sprintf("result %d", i) })
 		var unit []ask
 		for i := range rapid.IntRange(1, 3).Draw(t, "calls of the loop") {
-			unit = append(unit, ask{"loop", fmt.Sprintf(`{"n":%d}`, i), rapid.SampledFrom([]string{"OK", "same", "!no", ""}).Draw(t, "result")})
+			unit = append(unit, ask{"loop", fmt.Sprintf(`{"n":%d}`, i),
+				rapid.SampledFrom([]string{"OK", "same", "!no", ""}).Draw(t, "result")})
 		}
 		r := play(t, cfg, append(before, always(40, unit...)...), nil)
 		calls := 0
@@ -73,8 +75,8 @@ func TestRepetitionIsStoppedWithinTheLimit(t *testing.T) {
 	})
 }
 
-// TestCountersSurviveARestart: a run that goes on from any of its checkpoints ends as the one that was not cut off, with
-// the same counters, also when these are put together from the stored updates.
+// TestCountersSurviveARestart: a run that goes on from any of its checkpoints ends as the one that was not cut off,
+// with the same counters, also when these are put together from the stored updates.
 func TestCountersSurviveARestart(t *testing.T) {
 	same := cmp.Options{cmp.AllowUnexported(seen{}), cmpopts.IgnoreFields(seen{}, "At")}
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,7 +84,8 @@ func TestCountersSurviveARestart(t *testing.T) {
 		s := asks(t, func(int) string { return rapid.SampledFrom([]string{"a", "b", "OK"}).Draw(t, "result") })
 		whole := play(t, cfg, s, nil)
 		want := record.Get(whole.State)
-		if diff := cmp.Diff(want, record.Get(replayed(t, whole)), cmp.AllowUnexported(seen{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, record.Get(replayed(t, whole)), cmp.AllowUnexported(seen{}),
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 		step := whole.Steps[rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "checkpoint")]
@@ -140,7 +143,8 @@ func TestTheMemoryIsBounded(t *testing.T) {
 }
 
 func FuzzCallKey(f *testing.F) {
-	for _, s := range []string{`{}`, `{"path":"a","start_line":1}`, `{"start_line":"x"}`, `{"start_line":-1e300}`, `[]`, `{"n":{"a":[1]}}`, ``} {
+	for _, s := range []string{`{}`, `{"path":"a","start_line":1}`, `{"start_line":"x"}`, `{"start_line":-1e300}`, `[]`,
+		`{"n":{"a":[1]}}`, ``} {
 		f.Add("read_file", s)
 		f.Add("bash", s)
 	}

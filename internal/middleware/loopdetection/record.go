@@ -7,7 +7,8 @@ import (
 )
 
 // record is what the run named has called lately. An update adds to it; that of another run replaces it.
-var record = state.Reduced("loop_detection", func(old, upd seen) (seen, error) { return merge(old, upd), nil }).AsPrivate()
+var record = state.Reduced("loop_detection", func(old, upd seen) (seen, error) { return merge(old, upd), nil }).
+	AsPrivate()
 
 // seen is a bounded memory of calls and their results, oldest first.
 type seen struct {

@@ -12,7 +12,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// ask is one call of a script: the tool, its arguments, and what it answers. An answer that begins with "!" is a failure.
+// ask is one call of a script: the tool, its arguments, and what it answers. An answer that begins with "!" is a
+// failure.
 type ask struct{ tool, args, answer string }
 
 // script is what the model asks for, message by message; then it sums up.

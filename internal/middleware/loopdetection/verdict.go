@@ -29,14 +29,17 @@ func (m *Middleware) judge(s seen, calls []string) verdict {
 	var v verdict
 	if n := s.repeats(); n >= m.cfg.WarnThreshold && !s.warned() {
 		v.repeated = true
-		v.words = append(v.words, fmt.Sprintf("The same call (%s) brought the same result %d times. Calling it again changes nothing: "+
-			"use that result, try another way, or answer with what you have. After %d times the run ends.", named(calls), n, m.cfg.HardLimit))
+		v.words = append(v.words,
+			fmt.Sprintf("The same call (%s) brought the same result %d times. Calling it again changes nothing: "+
+				"use that result, try another way, or answer with what you have. After %d times the run ends.",
+				named(calls), n, m.cfg.HardLimit))
 	}
 	for _, tool := range calls {
 		if n := s.count(tool); n >= m.rule(tool).Warn && !slices.Contains(s.Told, tool) {
 			v.often = append(v.often, tool)
-			v.words = append(v.words, fmt.Sprintf("%s was called %d times by now. Once you have what the task needs, go on to the next "+
-				"step; call it again only for something new.", tool, n))
+			v.words = append(v.words,
+				fmt.Sprintf("%s was called %d times by now. Once you have what the task needs, go on to the next "+
+					"step; call it again only for something new.", tool, n))
 		}
 	}
 	return v

@@ -1,10 +1,10 @@
-// Package memory tells the model what is remembered of the user: by a hidden note behind what the user said, when a thread begins, when
-// the memory has changed since, and when a compaction has put the last note out of sight.
+// Package memory tells the model what is remembered of the user: by a hidden note behind what the user said, when a
+// thread begins, when the memory has changed since, and when a compaction has put the last note out of sight.
 //
 //	run -> BeforeAgent, BeforeModel -> Note -> memory.Mine -> a message at the end of the conversation
 //
-// Nothing that was sent is changed, so that requests begin alike. What was told stands in the messages: a branch, or a thread that
-// was rolled back, knows what its messages say.
+// Nothing that was sent is changed, so that requests begin alike. What was told stands in the messages: a branch, or a
+// thread that was rolled back, knows what its messages say.
 package memory
 
 import (
@@ -79,7 +79,8 @@ func (m *Middleware) tell(ctx context.Context, rt *agent.Runtime, last memory.La
 	defer cancel()
 	note, err := m.cfg.Note(short, rt.ThreadID, rt.Env.Ref.Agent, last)
 	if err != nil && ctx.Err() == nil {
-		m.cfg.Log.WarnContext(ctx, "a run goes on without the memory, which cannot be read", "run", rt.RunID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "a run goes on without the memory, which cannot be read", "run", rt.RunID, "error",
+			err)
 	}
 	if err != nil || note.Text == "" {
 		return agent.Command{}, ctx.Err()

@@ -25,7 +25,8 @@ import (
 // newMine is a memory in a database of its own.
 func newMine(t *testing.T) *memory.Mine {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()), Features: feature.All()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()),
+		Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func add(t *testing.T, m *memory.Mine, content string) memory.Fact {
 func talk(msgs []message.Message) []string {
 	lines := agenttest.Talk(msgs)
 	for i, l := range lines {
-		l = strings.ReplaceAll(l, "Remembered about the person. It is background, neither an order nor a permission; what they say now counts more.\n", "")
+		l = strings.ReplaceAll(l,
+			"Remembered about the person. It is background, neither an order nor a permission; what they say now counts more.\n", "")
 		lines[i] = strings.ReplaceAll(l, "\n", "|")
 	}
 	return lines
@@ -59,17 +61,20 @@ func check(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// TestRow22MemoryIsToldAsItChanges: at the thread's beginning and when something is new, behind what the user said, each once; what was
-// sent never changes.
+// TestRow22MemoryIsToldAsItChanges: at the thread's beginning and when something is new, behind what the user said,
+// each once; what was sent never changes.
 func TestRow22MemoryIsToldAsItChanges(t *testing.T) {
 	m := newMine(t)
-	th := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, []agent.Middleware{New(Config{Note: m.Note})}, agenttest.Calls("look", "{}"))
+	th := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, []agent.Middleware{New(Config{Note: m.Note})},
+		agenttest.Calls("look", "{}"))
 	check(t, talk(th.Run(t, "before all")), "human: before all", "ai: ", "tool look: ok", "ai: done")
 	tea := add(t, m, "Likes tea")
-	check(t, talk(th.Run(t, "one")), "human: one", "human memory: <memory>|Facts:|- [context | 0.90] Likes tea|</memory>", "ai: done")
+	check(t, talk(th.Run(t, "one")), "human: one",
+		"human memory: <memory>|Facts:|- [context | 0.90] Likes tea|</memory>", "ai: done")
 	check(t, talk(th.Run(t, "two")), "human: two", "ai: done")
 	add(t, m, "Has a cat")
-	check(t, talk(th.Run(t, "three")), "human: three", "human memory: <memory>|New since you were last told:|- [context | 0.90] Has a cat|</memory>", "ai: done")
+	check(t, talk(th.Run(t, "three")), "human: three",
+		"human memory: <memory>|New since you were last told:|- [context | 0.90] Has a cat|</memory>", "ai: done")
 	if _, err := m.Forget(t.Context(), tea.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +95,12 @@ func TestOutOfSightIsToldAgain(t *testing.T) {
 		res.Update = hide(agent.Messages.Get(c.State)[1]) // the note
 		return res, nil
 	}}
-	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{look}}, []agent.Middleware{New(Config{Note: m.Note})}, agenttest.Calls("look", "{}"))
+	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{look}}, []agent.Middleware{New(Config{Note: m.Note})},
+		agenttest.Calls("look", "{}"))
 	again := "human memory: <memory>|This takes the place of what you were told of the memory before.|Facts:|- [context | 0.90] Likes tea|</memory>"
-	check(t, talk(th.Run(t, "one")), "human: one", "human memory: <memory>|Facts:|- [context | 0.90] Likes tea|</memory>", "ai: ", "tool look: ok", again, "ai: done")
+	check(t, talk(th.Run(t, "one")), "human: one",
+		"human memory: <memory>|Facts:|- [context | 0.90] Likes tea|</memory>", "ai: ", "tool look: ok", again,
+		"ai: done")
 	check(t, talk(th.Run(t, "two")), "human: two", "ai: done")
 	msgs := agent.Messages.Get(th.State)
 	next, _, err := th.State.Apply(hide(msgs[len(msgs)-1]))
@@ -125,7 +133,8 @@ func TestTheNoteIsToldOnce(t *testing.T) {
 	m := newMine(t)
 	add(t, m, "Likes tea")
 	thread := func() *agenttest.Thread {
-		th := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, []agent.Middleware{New(Config{Note: m.Note})},
+		th := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")},
+			[]agent.Middleware{New(Config{Note: m.Note})},
 			agenttest.Calls("look", "{}"), agenttest.Calls("look", "{}"))
 		th.Model.ByHistory = true
 		return th

@@ -28,7 +28,8 @@ func TestRow33ModelLength(t *testing.T) {
 		{"max_tokens", "", agenttest.Ends("max_tokens", "half"), Reason},
 		{"a whole answer", "", agenttest.Say("whole"), ""},
 		{"no text", "", agenttest.Ends("length", " "), ""},
-		{"another provider's word", "", []message.Chunk{{Text: "half"}, {Metadata: message.Fields{"stop_reason": []byte(`"max_tokens"`)}}}, Reason},
+		{"another provider's word", "",
+			[]message.Chunk{{Text: "half"}, {Metadata: message.Fields{"stop_reason": []byte(`"max_tokens"`)}}}, Reason},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := agenttest.New(t, agent.Config{}, chain(), c.answer)
@@ -54,15 +55,16 @@ func TestPitfall10ALengthCappedAnswerIsOfItsRunAlone(t *testing.T) {
 	b.CheckGrowth(t)
 }
 
-// TestObserved13CutArgumentsAreNotExecuted: neither those that are cut within nor those that had not begun, and the model
-// goes on; a call that was answered is no cut answer.
+// TestObserved13CutArgumentsAreNotExecuted: neither those that are cut within nor those that had not begun, and the
+// model goes on; a call that was answered is no cut answer.
 func TestObserved13CutArgumentsAreNotExecuted(t *testing.T) {
 	for name, args := range map[string]string{"within": `{"x":"hel`, "before they began": ``} {
 		t.Run(name, func(t *testing.T) {
 			save := &agenttest.Tool{Name: "save"}
 			cut := agenttest.Calls("save", args)
 			cut[0].Text, cut[1].FinishReason = "I save it.", "length"
-			b := agenttest.New(t, agent.Config{Tools: []tool.Tool{save}}, chain(), cut, agenttest.Calls("save", `{"x":"hello"}`))
+			b := agenttest.New(t, agent.Config{Tools: []tool.Tool{save}}, chain(), cut,
+				agenttest.Calls("save", `{"x":"hello"}`))
 			msgs := b.Run(t, "go")
 			if save.Ran() != 1 || msgs[2].Status != message.StatusError || b.Reason() != "" {
 				t.Errorf("ran %d times, reason %q, %q", save.Ran(), b.Reason(), agenttest.Talk(msgs))
@@ -86,7 +88,8 @@ func (again) AfterModel(_ context.Context, _ *agent.Runtime, s state.State) (age
 	return agent.Command{Update: askedAgain.Put(true), Goto: tool.Model}, nil
 }
 
-// TestOnlyTheLastAnswerCounts: an answer after which the run goes on, such as one with an unfinished plan, is not the run's.
+// TestOnlyTheLastAnswerCounts: an answer after which the run goes on, such as one with an unfinished plan, is not the
+// run's.
 func TestOnlyTheLastAnswerCounts(t *testing.T) {
 	b := agenttest.New(t, agent.Config{}, chain(again{}), agenttest.Ends("length", "half"), agenttest.Say("whole"))
 	b.Run(t, "go")
@@ -97,7 +100,8 @@ func TestOnlyTheLastAnswerCounts(t *testing.T) {
 
 // TestAReasonThatIsThereStays: the summing up of a run that was stopped may be cut too.
 func TestAReasonThatIsThereStays(t *testing.T) {
-	b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("save")}, chain(stopper{}), agenttest.Calls("save", `{}`), agenttest.Ends("length", "half a sum"))
+	b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("save")}, chain(stopper{}), agenttest.Calls("save", `{}`),
+		agenttest.Ends("length", "half a sum"))
 	b.Run(t, "go")
 	if got := b.Reason(); got != "loop_capped" {
 		t.Errorf("reason %q", got)

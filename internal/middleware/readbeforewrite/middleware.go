@@ -53,7 +53,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "ReadBeforeWriteMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	name := req.Call.Name
 	if req.Invalid != "" || name != readFile && name != writeFile && name != strReplace {
 		return next(ctx, req)
@@ -72,12 +73,14 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 	if name == readFile {
 		return m.read(ctx, req, next, path)
 	}
-	return m.write(ctx, req, next, change{path: path, add: in.Append && name == writeFile, whole: name == writeFile && !in.Append})
+	return m.write(ctx, req, next, change{path: path, add: in.Append && name == writeFile, whole: name == writeFile &&
+		!in.Append})
 }
 
 // read marks what was read. The hash is taken before: should the file change in between, the mark is of a content that
 // is gone, and the model is told to read again.
-func (m *Middleware) read(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler, path string) (*tool.Result, error) {
+func (m *Middleware) read(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler,
+	path string) (*tool.Result, error) {
 	hash, state := m.version(path)
 	res, err := next(ctx, req)
 	if err != nil || state != present || !succeeded(res) {
@@ -95,7 +98,8 @@ type change struct {
 
 // write lets a change through if the model knows what it changes, and marks what came of it. Nobody else changes the
 // file through these tools meanwhile.
-func (m *Middleware) write(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler, c change) (*tool.Result, error) {
+func (m *Middleware) write(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler, c change) (*tool.Result,
+	error) {
 	defer m.files.Lock(c.path + "/.read-before-write")() // the tools themselves take the lock of the path
 	hash, state := m.version(c.path)
 	known := state == missing || state == present && m.knows(req, c.path, hash)
@@ -147,7 +151,8 @@ func blocked(call tool.Call, path string) *tool.Result {
 		"Read it with read_file (a part is enough), then send the call again.", call.Name, path, why))
 	kind := "permission"
 	res.Kwargs = message.Fields{toolmeta.Key: toolmeta.Meta{
-		Status: toolmeta.StatusError, ErrorType: &kind, Recoverable: true, Next: toolmeta.NextTryAlternative, Source: toolmeta.SourceReturn,
+		Status: toolmeta.StatusError, ErrorType: &kind, Recoverable: true, Next: toolmeta.NextTryAlternative,
+		Source: toolmeta.SourceReturn,
 	}.Field()}
 	return res
 }

@@ -59,7 +59,8 @@ func (f *fakeModel) Stream(context.Context, *model.Request) iter.Seq2[message.Ch
 		for i, o := range f.turns[f.n] {
 			o.args["description"] = "test"
 			raw, _ := json.Marshal(o.args)
-			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("c%d-%d", f.n, i), Name: o.tool, Args: string(raw)})
+			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("c%d-%d", f.n, i),
+				Name: o.tool, Args: string(raw)})
 		}
 	}
 	f.n++
@@ -186,16 +187,28 @@ func TestWhatMayBeWritten(t *testing.T) {
 		{"so is one that replaces nothing", "old", [][]op{{edit("", "x")}}, []bool{false}, "old"},
 		{"a file that was read", "old", [][]op{{read(path)}, {write(path, "x")}}, []bool{true, true}, "x"},
 		{"a ranged read is enough", "old\nmore\n", [][]op{{part}, {edit("more", "x")}}, []bool{true, true}, "old\nx\n"},
-		{"a read under another spelling", "old", [][]op{{read("a.txt")}, {write(sandbox.Workspace+"//./a.txt", "x")}}, []bool{true, true}, "x"},
-		{"a read of another file", "old", [][]op{{write("b.txt", "b")}, {read("b.txt")}, {write(path, "x")}}, []bool{true, true, false}, "old"},
-		{"what the agent wrote may be written again without reading", "", [][]op{{write(path, "one two")}, {write(path, "two")}, {edit("two", "three")}, {edit("three", "four")}}, []bool{true, true, true, true}, "four"},
-		{"a long file in sections", "", [][]op{{write(path, "a")}, {add("b")}, {add("c")}, {edit("b", "B")}}, []bool{true, true, true, true}, "aBc"},
-		{"sections from the first on", "", [][]op{{add("a")}, {add("b")}, {write(path, "c")}}, []bool{true, true, true}, "c"},
-		{"adding to an unread file loses nothing, but its content is not known by that", "old", [][]op{{add("+")}, {write(path, "x")}}, []bool{true, false}, "old+"},
-		{"two edits in one message", "one two", [][]op{{read(path)}, {edit("one", "1"), edit("two", "2")}}, []bool{true, true, true}, "1 2"},
-		{"sections in one message keep their order", "", [][]op{{write(path, "a"), add("b"), add("c"), add("d"), edit("b", "B")}}, []bool{true, true, true, true, true}, "aBcd"},
-		{"a read beside the write comes too late for the model", "old", [][]op{{read(path), write(path, "x")}}, []bool{true, false}, "old"},
-		{"a failed edit changes nothing of what is known", "old", [][]op{{read(path)}, {edit("none", "x")}, {edit("old", "new")}}, []bool{true, true, true}, "new"},
+		{"a read under another spelling", "old", [][]op{{read("a.txt")}, {write(sandbox.Workspace+"//./a.txt", "x")}},
+			[]bool{true, true}, "x"},
+		{"a read of another file", "old", [][]op{{write("b.txt", "b")}, {read("b.txt")}, {write(path, "x")}},
+			[]bool{true, true, false}, "old"},
+		{"what the agent wrote may be written again without reading", "", [][]op{{write(path, "one two")},
+			{write(path, "two")}, {edit("two", "three")}, {edit("three", "four")}}, []bool{true, true, true, true},
+			"four"},
+		{"a long file in sections", "", [][]op{{write(path, "a")}, {add("b")}, {add("c")}, {edit("b", "B")}},
+			[]bool{true, true, true, true}, "aBc"},
+		{"sections from the first on", "", [][]op{{add("a")}, {add("b")}, {write(path, "c")}}, []bool{true, true, true},
+			"c"},
+		{"adding to an unread file loses nothing, but its content is not known by that", "old",
+			[][]op{{add("+")}, {write(path, "x")}}, []bool{true, false}, "old+"},
+		{"two edits in one message", "one two", [][]op{{read(path)}, {edit("one", "1"), edit("two", "2")}},
+			[]bool{true, true, true}, "1 2"},
+		{"sections in one message keep their order", "",
+			[][]op{{write(path, "a"), add("b"), add("c"), add("d"), edit("b", "B")}},
+			[]bool{true, true, true, true, true}, "aBcd"},
+		{"a read beside the write comes too late for the model", "old", [][]op{{read(path), write(path, "x")}},
+			[]bool{true, false}, "old"},
+		{"a failed edit changes nothing of what is known", "old",
+			[][]op{{read(path)}, {edit("none", "x")}, {edit("old", "new")}}, []bool{true, true, true}, "new"},
 		{"a folder is the tool's to refuse", "", [][]op{{write(sandbox.Workspace, "x")}}, []bool{true}, ""},
 		{"so is a path that leads out", "", [][]op{{write("../../etc/x", "x")}}, []bool{true}, ""},
 	} {
@@ -222,7 +235,8 @@ func TestAFileThatChangedMustBeReadAgain(t *testing.T) {
 	if got := th.do([]op{write(path, "x")}); got[0] {
 		t.Error("a file that changed was overwritten")
 	}
-	if text := th.last().Text(); !strings.Contains(text, "write_file blocked — "+path+" already exists and it has changed since you last read or wrote it") {
+	if text := th.last().Text(); !strings.Contains(text, "write_file blocked — "+path+
+		" already exists and it has changed since you last read or wrote it") {
 		t.Error(text)
 	}
 	if diff := cmp.Diff([]bool{true, true}, th.do([]op{read(path)}, []op{write(path, "x")})); diff != "" {
@@ -240,21 +254,25 @@ func TestMarkAndRefusalAsClientsSeeThem(t *testing.T) {
 	th.do([]op{write(path, "x")})
 	got := th.last()
 	want := `{"status":"error","error_type":"permission","recoverable_by_model":true,"recommended_next_action":"try_alternative","source":"tool_return"}`
-	if got.Status != message.StatusError || string(got.Kwargs["deerflow_tool_meta"]) != want || got.Kwargs[KeyMark] != nil {
+	if got.Status != message.StatusError || string(got.Kwargs["deerflow_tool_meta"]) != want ||
+		got.Kwargs[KeyMark] != nil {
 		t.Errorf("%+v", got)
 	}
-	if want := "Error: write_file blocked — " + path + " already exists and you have not read its current version. "; !strings.HasPrefix(got.Text(), want) {
+	if want := "Error: write_file blocked — " + path +
+		" already exists and you have not read its current version. "; !strings.HasPrefix(got.Text(), want) {
 		t.Error(got.Text())
 	}
 	th.do([]op{read("a.txt")})
-	if diff := cmp.Diff(`{"path":"`+path+`","hash":"`+sha("old")+`"}`, string(th.last().Kwargs["deerflow_read_mark"])); diff != "" {
+	if diff := cmp.Diff(`{"path":"`+path+`","hash":"`+sha("old")+`"}`,
+		string(th.last().Kwargs["deerflow_read_mark"])); diff != "" {
 		t.Error(diff)
 	}
 	if th.last().Kwargs["deerflow_tool_meta"] == nil {
 		t.Error("the mark took the place of the tool's own data")
 	}
 	th.do([]op{edit("old", "new")})
-	if diff := cmp.Diff(`{"path":"`+path+`","hash":"`+sha("new")+`"}`, string(th.last().Kwargs["deerflow_read_mark"])); diff != "" {
+	if diff := cmp.Diff(`{"path":"`+path+`","hash":"`+sha("new")+`"}`,
+		string(th.last().Kwargs["deerflow_read_mark"])); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -279,8 +297,8 @@ func TestTextThatBeginsLikeAnErrorIsGuarded(t *testing.T) {
 	}
 }
 
-// TestAStateWithoutTheMarkBlocks: a rollback or a compaction takes the mark away with the message, whatever this process
-// remembers.
+// TestAStateWithoutTheMarkBlocks: a rollback or a compaction takes the mark away with the message, whatever this
+// process remembers.
 func TestAStateWithoutTheMarkBlocks(t *testing.T) {
 	th := newThread(t, t.TempDir())
 	before := th.state
@@ -320,12 +338,14 @@ func TestSecondEditAfterACrash(t *testing.T) {
 	th.put("1 two")
 	th.mw = New(Config{Files: th.files}) // of another process
 	rt := th.runtime()
-	rt.Resume = &agent.Resume{Next: agent.NodeTools, Ended: map[string]event.ToolEnd{"c0-0": first}, Started: map[string]event.ToolStart{}}
+	rt.Resume = &agent.Resume{Next: agent.NodeTools, Ended: map[string]event.ToolEnd{"c0-0": first},
+		Started: map[string]event.ToolStart{}}
 	last, err := th.agent().Run(t.Context(), rt, past)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]bool{true, true}, verdicts(agent.Messages.Get(last)[asking:])); diff != "" || th.content() != "1 2" {
+	if diff := cmp.Diff([]bool{true, true}, verdicts(agent.Messages.Get(last)[asking:])); diff != "" ||
+		th.content() != "1 2" {
 		t.Errorf("the file holds %q: %s", th.content(), diff)
 	}
 	// Somebody else's change in between is not the first edit's.
@@ -419,7 +439,8 @@ func BenchmarkUnknownPath(b *testing.B) {
 		m := message.New(message.Tool, "x")
 		m.ID = fmt.Sprint(i)
 		if i%2 == 0 {
-			m.Kwargs = message.Fields{KeyMark: json.RawMessage(`{"path":"/mnt/user-data/workspace/other.txt","hash":"` + sha("") + `"}`)}
+			m.Kwargs = message.Fields{KeyMark: json.RawMessage(`{"path":"/mnt/user-data/workspace/other.txt","hash":"` +
+				sha("") + `"}`)}
 		}
 		msgs = append(msgs, m)
 	}

@@ -35,22 +35,24 @@ func TestOfTwoParallelWritesTheSecondSeesTheFirst(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
 	first := make(chan *tool.Result, 1)
 	go func() {
-		res, _ := th.mw.WrapToolCall(t.Context(), requestOf(t, "one"), func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
-			close(inside)
-			<-goOn
-			err := th.files.WriteFile(path, []byte("first"), false)
-			return tool.Text("written"), err
-		})
+		res, _ := th.mw.WrapToolCall(t.Context(), requestOf(t, "one"),
+			func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
+				close(inside)
+				<-goOn
+				err := th.files.WriteFile(path, []byte("first"), false)
+				return tool.Text("written"), err
+			})
 		first <- res
 	}()
 	<-inside
 	second := make(chan *tool.Result, 1)
 	overtook := make(chan struct{}, 1)
 	go func() {
-		res, _ := th.mw.WrapToolCall(t.Context(), requestOf(t, "two"), func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
-			overtook <- struct{}{}
-			return tool.Text("written"), nil
-		})
+		res, _ := th.mw.WrapToolCall(t.Context(), requestOf(t, "two"),
+			func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
+				overtook <- struct{}{}
+				return tool.Text("written"), nil
+			})
 		second <- res
 	}()
 	for waits := false; !waits; time.Sleep(time.Millisecond) { // between two looks at a condition

@@ -40,7 +40,8 @@ func (d Detector) reasons() []string {
 	case "anthropic":
 		return []string{"refusal"}
 	case "gemini":
-		return []string{"SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "LANGUAGE", "MODEL_ARMOR", "JAILBREAK", "OTHER", "IMAGE_*"}
+		return []string{"SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "LANGUAGE", "MODEL_ARMOR",
+			"JAILBREAK", "OTHER", "IMAGE_*"}
 	}
 	return nil
 }

@@ -48,7 +48,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "SafetyFinishReasonMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,8 @@ func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 }
 
 func explanation(found finding, asks bool) string {
-	text := fmt.Sprintf("The model's provider stopped this answer for safety reasons (%s: %s).", found.field, found.value)
+	text := fmt.Sprintf("The model's provider stopped this answer for safety reasons (%s: %s).", found.field,
+		found.value)
 	if asks {
 		text += " The tool calls in it were not run."
 	}

@@ -49,21 +49,24 @@ func TestRow34SafetyStripsCalls(t *testing.T) {
 	if save.Ran() != 0 || len(msgs) != 2 || m.AsksForTools() {
 		t.Fatalf("ran %d times, %q", save.Ran(), agenttest.Talk(msgs))
 	}
-	if text := m.Text(); !strings.HasPrefix(text, "I will save it.\n\nThe model's provider stopped") || !strings.Contains(text, "were not run") {
+	if text := m.Text(); !strings.HasPrefix(text, "I will save it.\n\nThe model's provider stopped") ||
+		!strings.Contains(text, "were not run") {
 		t.Errorf("text %q", text)
 	}
 	if m.FinishReason() != "content_filter" || b.Reason() != Reason || len(b.Model.Requests) != 1 {
 		t.Errorf("finish %q, reason %q, %d requests", m.FinishReason(), b.Reason(), len(b.Model.Requests))
 	}
 	want := map[string]any{
-		"type": "safety_termination", "thread_id": "t", "detector": "openai_compatible_content_filter", "reason_field": "finish_reason",
-		"reason_value": "content_filter", "suppressed_tool_call_count": 2.0, "suppressed_tool_call_names": []any{"save", "save"},
+		"type": "safety_termination", "thread_id": "t", "detector": "openai_compatible_content_filter",
+		"reason_field": "finish_reason", "reason_value": "content_filter", "suppressed_tool_call_count": 2.0,
+		"suppressed_tool_call_names": []any{"save", "save"},
 	}
 	if diff := cmp.Diff([]map[string]any{want}, customs(t, b)); diff != "" {
 		t.Error(diff)
 	}
 	var mark map[string]any
-	if err := json.Unmarshal(m.Kwargs["safety_termination"], &mark); err != nil || mark["reason_value"] != "content_filter" || mark["type"] != nil {
+	if err := json.Unmarshal(m.Kwargs["safety_termination"], &mark); err != nil ||
+		mark["reason_value"] != "content_filter" || mark["type"] != nil {
 		t.Errorf("kwargs %s", m.Kwargs["safety_termination"])
 	}
 	b.Run(t, "something else")
@@ -75,10 +78,12 @@ func TestRow34SafetyStripsCalls(t *testing.T) {
 
 // TestPitfall8ABlankFilteredAnswerGetsText: an empty message would poison every later request of the thread.
 func TestPitfall8ABlankFilteredAnswerGetsText(t *testing.T) {
-	for _, reason := range []string{"content_filter", "refusal", "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "IMAGE_SAFETY", "safety"} {
+	for _, reason := range []string{"content_filter", "refusal", "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+		"RECITATION", "IMAGE_SAFETY", "safety"} {
 		b := agenttest.New(t, agent.Config{}, []agent.Middleware{New(Config{})}, stopped(reason, " "))
 		m := newest(b.Run(t, "go"))
-		if !strings.Contains(m.Text(), reason) || strings.Contains(m.Text(), "tool calls") || b.Reason() != Reason || len(customs(t, b)) != 1 {
+		if !strings.Contains(m.Text(), reason) || strings.Contains(m.Text(), "tool calls") || b.Reason() != Reason ||
+			len(customs(t, b)) != 1 {
 			t.Errorf("%s: text %q, reason %q, %d events", reason, m.Text(), b.Reason(), len(customs(t, b)))
 		}
 		b.Run(t, "and now?")
@@ -100,13 +105,15 @@ func TestPitfall6RawCopiesOfCallsAreRemoved(t *testing.T) {
 			t.Errorf("%s: kwargs %v, reason %q", key, m.Kwargs, b.Reason())
 		}
 		got := customs(t, b)
-		if len(got) != 1 || got[0]["detector"] != "anthropic_refusal" || !cmp.Equal(got[0]["suppressed_tool_call_names"], []any{"save"}) {
+		if len(got) != 1 || got[0]["detector"] != "anthropic_refusal" ||
+			!cmp.Equal(got[0]["suppressed_tool_call_names"], []any{"save"}) {
 			t.Errorf("%s: event %v", key, got)
 		}
 	}
 }
 
-// TestObserved34TextAloneStays: with words and without calls there is nothing to do, nor for answers that nobody stopped.
+// TestObserved34TextAloneStays: with words and without calls there is nothing to do, nor for answers that nobody
+// stopped.
 func TestObserved34TextAloneStays(t *testing.T) {
 	for name, answer := range map[string][]message.Chunk{
 		"text that was stopped": stopped("content_filter", "I cannot say"),
@@ -124,7 +131,8 @@ func TestObserved34TextAloneStays(t *testing.T) {
 // TestOrdinaryCallsRun: calls without a safety reason are none of its business.
 func TestOrdinaryCallsRun(t *testing.T) {
 	save := &agenttest.Tool{Name: "save"}
-	b := agenttest.New(t, agent.Config{Tools: []tool.Tool{save}}, []agent.Middleware{New(Config{})}, agenttest.Calls("save", `{}`))
+	b := agenttest.New(t, agent.Config{Tools: []tool.Tool{save}}, []agent.Middleware{New(Config{})},
+		agenttest.Calls("save", `{}`))
 	b.Run(t, "go")
 	if save.Ran() != 1 || b.Reason() != "" {
 		t.Errorf("ran %d times, reason %q", save.Ran(), b.Reason())
@@ -140,7 +148,8 @@ func TestDetectors(t *testing.T) {
 	}{
 		{"all of them", builtIn(), "IMAGE_PROHIBITED_CONTENT", "gemini_safety"},
 		{"only one", []Detector{{Kind: "gemini"}}, "content_filter", ""},
-		{"its own reasons", []Detector{{Kind: "openai", Reasons: []string{"blocked*"}}}, "BLOCKED_BY_POLICY", "openai_compatible_content_filter"},
+		{"its own reasons", []Detector{{Kind: "openai", Reasons: []string{"blocked*"}}}, "BLOCKED_BY_POLICY",
+			"openai_compatible_content_filter"},
 		{"its own reasons instead", []Detector{{Kind: "openai", Reasons: []string{"blocked"}}}, "content_filter", ""},
 		{"another kind", []Detector{{Kind: "mine", Reasons: []string{"no"}}}, "no", "mine"},
 		{"an unknown kind", []Detector{{Kind: "mine"}}, "no", ""},

@@ -49,7 +49,8 @@ func before(t *testing.T, space sandbox.Space, s state.State) ([]message.Message
 }
 
 var (
-	server = threadstate.BackgroundProcesses{Instance: "old", Command: "python3 -m http.server", Count: 2, Log: "/mnt/x.log"}
+	server = threadstate.BackgroundProcesses{Instance: "old", Command: "python3 -m http.server", Count: 2,
+		Log: "/mnt/x.log"}
 	second = threadstate.BackgroundProcesses{Instance: "old", Command: "sleep 600", Count: 1}
 	young  = threadstate.BackgroundProcesses{Instance: "new", Command: "watch", Count: 1}
 )
@@ -111,7 +112,8 @@ func TestBackgroundSurvivesTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored, _, err := (state.State{}).Apply(u)
-	if diff := cmp.Diff([]threadstate.BackgroundProcesses{server}, threadstate.Background.Get(stored)); diff != "" || err != nil {
+	if diff := cmp.Diff([]threadstate.BackgroundProcesses{server}, threadstate.Background.Get(stored)); diff != "" ||
+		err != nil {
 		t.Error(diff, err)
 	}
 }
@@ -126,7 +128,8 @@ func TestTheModelIsToldOnce(t *testing.T) {
 	}
 	in := message.New(message.Human, "go on")
 	in.ID = "1"
-	s, err := a.Run(context.Background(), &agent.Runtime{RunID: "r", Input: agent.Messages.Append(in)}, withBackground(t, server))
+	s, err := a.Run(context.Background(), &agent.Runtime{RunID: "r", Input: agent.Messages.Append(in)},
+		withBackground(t, server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,8 @@ func TestTheModelIsToldOnce(t *testing.T) {
 		}
 		roles = append(roles, role)
 	}
-	if diff := cmp.Diff([]string{"human", "human hidden", "ai", "tool", "ai"}, roles); diff != "" || len(threadstate.Background.Get(s)) > 0 {
+	if diff := cmp.Diff([]string{"human", "human hidden", "ai", "tool", "ai"}, roles); diff != "" ||
+		len(threadstate.Background.Get(s)) > 0 {
 		t.Error(diff)
 	}
 }

@@ -30,7 +30,8 @@ func (f *fakeModel) Stream(context.Context, *model.Request) iter.Seq2[message.Ch
 	c := message.Chunk{FinishReason: "stop"}
 	if f.calls < len(f.turns) {
 		for i, name := range f.turns[f.calls] {
-			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: string(rune('a' + i)), Name: name, Args: "{}"})
+			c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: string(rune('a' + i)), Name: name,
+				Args: "{}"})
 		}
 	} else {
 		c.Text = "done"
@@ -66,7 +67,8 @@ func run(t *testing.T, rt agent.Runtime, s state.State, release func(), turns ..
 		funcTool{"open", func() (*tool.Result, error) { sp.id.Store("sb"); return shared, nil }},
 		funcTool{"fail", func() (*tool.Result, error) { return nil, errors.New("broken") }},
 	}
-	a, err := agent.New(agent.Config{Model: &fakeModel{turns: turns}, Tools: tools}, New(Config{Space: sp, Release: release}))
+	a, err := agent.New(agent.Config{Model: &fakeModel{turns: turns}, Tools: tools},
+		New(Config{Space: sp, Release: release}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,16 +172,18 @@ func TestTwoSandboxesInOneStepFailTheRun(t *testing.T) {
 
 func TestReleaseAtTheAgentsEnd(t *testing.T) {
 	released := 0
-	if _, err := run(t, agent.Runtime{}, state.State{}, func() { released++ }, []string{"open"}); err != nil || released != 1 {
+	if _, err := run(t, agent.Runtime{}, state.State{}, func() { released++ }, []string{"open"}); err != nil ||
+		released != 1 {
 		t.Fatalf("released %d times, error %v", released, err)
 	}
-	if _, err := run(t, agent.Runtime{}, state.State{}, func() { released++ }, []string{"fail"}); err == nil || released != 1 {
+	if _, err := run(t, agent.Runtime{}, state.State{}, func() { released++ }, []string{"fail"}); err == nil ||
+		released != 1 {
 		t.Fatalf("a failed run is released by its owner; released %d times, error %v", released, err)
 	}
 }
 
-// TestPitfall59AForkReleasesItsOwnSandbox: the state of a fork names the parent's sandbox, which stays as it is; what is given
-// back at the end is the place of the run.
+// TestPitfall59AForkReleasesItsOwnSandbox: the state of a fork names the parent's sandbox, which stays as it is; what
+// is given back at the end is the place of the run.
 func TestPitfall59AForkReleasesItsOwnSandbox(t *testing.T) {
 	parent, _, err := state.State{}.Apply(threadstate.Sandbox.Put(&threadstate.SandboxState{SandboxID: "parent"}))
 	if err != nil {

@@ -40,7 +40,9 @@ func Judge(command string) Verdict {
 	case strings.TrimSpace(command) == "":
 		return Verdict{Level: Block, Reason: "empty command"}
 	case n > MaxChars:
-		return Verdict{Level: Block, Reason: fmt.Sprintf("command too long (%d characters, at most %d); write long content with a file tool", n, MaxChars)}
+		return Verdict{Level: Block,
+			Reason: fmt.Sprintf("command too long (%d characters, at most %d); write long content with a file tool", n,
+				MaxChars)}
 	case strings.ContainsRune(command, 0):
 		return Verdict{Level: Block, Reason: "null byte detected"}
 	}

@@ -10,7 +10,8 @@ import (
 
 // dangerous says why a command must not run, or nothing.
 func dangerous(c *shellwords.Command) string {
-	for _, class := range []func(*shellwords.Command) string{destroys, reads, writes, preloads, runsDownload, runsInput} {
+	for _, class := range []func(*shellwords.Command) string{
+		destroys, reads, writes, preloads, runsDownload, runsInput} {
 		if reason := class(c); reason != "" {
 			return reason
 		}
@@ -24,7 +25,8 @@ func destroys(c *shellwords.Command) string {
 	switch {
 	case name == "rm" && recursive(c.Args) && slices.ContainsFunc(c.Args, foundation):
 		return "it deletes a system or home folder"
-	case name == "dd" && slices.ContainsFunc(c.Args, func(a shellwords.Word) bool { return strings.HasPrefix(a.Text, "if=") }):
+	case name == "dd" &&
+		slices.ContainsFunc(c.Args, func(a shellwords.Word) bool { return strings.HasPrefix(a.Text, "if=") }):
 		return "dd copies raw data"
 	case name == "mkfs" || strings.HasPrefix(name, "mkfs."):
 		return "mkfs makes a file system"
@@ -87,7 +89,9 @@ func secret(w shellwords.Word) string {
 	switch p := path.Clean(text); {
 	case p == "/etc/shadow" || w.Glob && matches(p, "/etc/shadow"):
 		return "it reads /etc/shadow"
-	case strings.HasPrefix(text, "/proc/") && (strings.HasSuffix(p, "/environ") || strings.HasSuffix(w.Tail, "/environ") || w.Glob && matches(p, "/proc/1/environ")):
+	case strings.HasPrefix(text, "/proc/") &&
+		(strings.HasSuffix(p, "/environ") || strings.HasSuffix(w.Tail, "/environ") ||
+			w.Glob && matches(p, "/proc/1/environ")):
 		return "it reads the environment of processes"
 	case strings.HasPrefix(text, "/dev/tcp/") || strings.HasPrefix(text, "/dev/udp/"):
 		return "it opens a connection to the network"
@@ -113,7 +117,8 @@ func writes(c *shellwords.Command) string {
 	}
 	for _, w := range targets {
 		switch p := path.Clean(w.Text); {
-		case slices.ContainsFunc([]string{"/etc/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"}, func(dir string) bool { return strings.HasPrefix(p+"/", dir) }):
+		case slices.ContainsFunc([]string{"/etc/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"},
+			func(dir string) bool { return strings.HasPrefix(p+"/", dir) }):
 			return "it writes to a system folder"
 		case startFile(p):
 			return "it changes a file that shells run when they start"
@@ -125,7 +130,8 @@ func writes(c *shellwords.Command) string {
 func startFile(p string) bool {
 	dir, name := path.Split(p)
 	home := dir == "~/" || dir == "/root/" || strings.HasPrefix(dir, "/home/") && strings.Count(dir, "/") == 3
-	return home && slices.Contains([]string{".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zprofile", ".zshenv"}, name)
+	return home && slices.Contains([]string{".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc",
+		".zprofile", ".zshenv"}, name)
 }
 
 // preloads finds variables that put foreign code into every program.
@@ -180,7 +186,8 @@ func fetches(c *shellwords.Command) bool { return c.Base() == "curl" || c.Base()
 // decodes reports whether a command is base64 that decodes.
 func decodes(c *shellwords.Command) bool {
 	return c.Base() == "base64" && slices.ContainsFunc(c.Args, func(a shellwords.Word) bool {
-		return strings.HasPrefix(a.Text, "--d") || a.Text == "-D" || strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "d")
+		return strings.HasPrefix(a.Text, "--d") || a.Text == "-D" || strings.HasPrefix(a.Text, "-") &&
+			!strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "d")
 	})
 }
 
@@ -226,7 +233,7 @@ func hasCode(c *shellwords.Command) bool {
 // filter reports whether a program only looks at its input or writes it on.
 func filter(name string) bool {
 	return slices.Contains([]string{
-		"cat", "head", "tail", "grep", "jq", "wc", "od", "xxd", "hexdump", "file", "sort", "uniq", "cut", "tr", "strings",
-		"md5sum", "sha1sum", "sha256sum", "cksum", "gzip", "gunzip", "zcat", "tee", "less", "base64",
+		"cat", "head", "tail", "grep", "jq", "wc", "od", "xxd", "hexdump", "file", "sort", "uniq", "cut", "tr",
+		"strings", "md5sum", "sha1sum", "sha256sum", "cksum", "gzip", "gunzip", "zcat", "tee", "less", "base64",
 	}, name)
 }

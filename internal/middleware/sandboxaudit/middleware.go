@@ -43,7 +43,8 @@ const middlewareName = "SandboxAuditMiddleware"
 func (*Middleware) Name() string { return middlewareName }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	if req.Call.Name != m.cfg.Tool || req.Invalid != "" {
 		return next(ctx, req)
 	}
@@ -103,12 +104,15 @@ func (m *Middleware) record(ctx context.Context, req *agent.ToolRequest, v Verdi
 		level = slog.LevelWarn
 	}
 	rt := req.Runtime
-	log.LogAttrs(ctx, level, "[SandboxAudit]", slog.String("verdict", string(v.Level)), slog.String("reason", v.Reason), slog.Any("programs", v.Programs),
-		slog.String("thread_id", rt.ThreadID), slog.String("run_id", rt.RunID), slog.String("tool_call_id", req.Call.ID))
+	log.LogAttrs(ctx, level, "[SandboxAudit]", slog.String("verdict", string(v.Level)), slog.String("reason", v.Reason),
+		slog.Any("programs", v.Programs),
+		slog.String("thread_id", rt.ThreadID), slog.String("run_id", rt.RunID),
+		slog.String("tool_call_id", req.Call.ID))
 	if v.Level == Pass {
 		return
 	}
-	raw, err := json.Marshal(verdictEvent{"middleware:sandbox_audit", middlewareName, string(agent.HookWrapToolCall), string(v.Level) + "_command",
+	raw, err := json.Marshal(verdictEvent{"middleware:sandbox_audit", middlewareName, string(agent.HookWrapToolCall),
+		string(v.Level) + "_command",
 		changes{req.Call.ID, v.Level, v.Reason, v.Programs}})
 	if err == nil {
 		rt.Emit(agent.NodeTools, event.Custom{Value: raw})

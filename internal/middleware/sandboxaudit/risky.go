@@ -22,7 +22,8 @@ func risky(c *shellwords.Command) string {
 	switch {
 	case name == "chmod" && has("777", "0777", "a+rwx", "ugo+rwx"):
 		return "it opens files to everybody"
-	case strings.TrimRight(name, "0123456789.") == "pip" && has("install"), has("pip") && has("install") && (name == "uv" || has("-m")):
+	case strings.TrimRight(name, "0123456789.") == "pip" && has("install"), has("pip") && has("install") &&
+		(name == "uv" || has("-m")):
 		return "it installs Python packages"
 	case (name == "apt" || name == "apt-get") && has("install"):
 		return "it installs system packages"

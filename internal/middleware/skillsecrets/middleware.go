@@ -1,12 +1,13 @@
-// Package skillsecrets gives the commands of a run the secrets that its active skills declare and its request has brought, tells the
-// model which there are and which are missing, and takes their values out of the results of tools.
+// Package skillsecrets gives the commands of a run the secrets that its active skills declare and its request has
+// brought, tells the model which there are and which are missing, and takes their values out of the results of tools.
 //
 //	before a call of the model -> what active skills declare -> a note, and an event: names alone
 //	bash                       -> Environment -> the variables, in a sandbox that the command has for itself
 //	the result of any tool     -> without the values
 //	a question to a person     -> the names of those that the answer is to bring again
 //
-// A skill is active once a person has named it in this turn, or once its SKILL.md was read, unless it says that it wants to be named.
+// A skill is active once a person has named it in this turn, or once its SKILL.md was read, unless it says that it
+// wants to be named.
 package skillsecrets
 
 import (
@@ -35,7 +36,8 @@ type Config struct {
 	Skills *skills.Run
 	// Values are the secrets that the request has brought.
 	Values secrets.Values
-	// Below says that the run is below another one: no person speaks in it. Named are the skills that one has named above.
+	// Below says that the run is below another one: no person speaks in it. Named are the skills that one has named
+	// above.
 	Below bool
 	Named []string
 	// Log is told that skills cannot be read; nil means slog.Default().
@@ -71,7 +73,8 @@ func (*Middleware) Name() string { return middlewareName }
 // Redactor takes the run's secrets out of texts.
 func (m *Middleware) Redactor() redact.Redactor { return m.redact }
 
-// Environment are the variables that a command gets: those which the active skills declare, of those that the request has brought.
+// Environment are the variables that a command gets: those which the active skills declare, of those that the request
+// has brought.
 func (m *Middleware) Environment(ctx context.Context, call *tool.Call) ([]string, error) {
 	if len(m.cfg.Values) == 0 {
 		return nil, nil
@@ -88,8 +91,8 @@ func (m *Middleware) Environment(ctx context.Context, call *tool.Call) ([]string
 	return m.cfg.Values.Environment(slices.Compact(names)), nil
 }
 
-// Wanted are the secrets that the active skills declare and get if a request brings them: who answers a question of the run brings them
-// again, as the run ends with it. Skills that cannot be read want none.
+// Wanted are the secrets that the active skills declare and get if a request brings them: who answers a question of the
+// run brings them again, as the run ends with it. Skills that cannot be read want none.
 func (m *Middleware) Wanted(ctx context.Context, call *tool.Call) (list []approval.Secret) {
 	active, err := m.active(ctx, call.State)
 	if err != nil && ctx.Err() == nil {
@@ -108,16 +111,19 @@ func (m *Middleware) Wanted(ctx context.Context, call *tool.Call) (list []approv
 // shellTool is the tool whose commands have the secrets.
 const shellTool = "bash"
 
-// WrapToolCall implements [agent.ToolCallWrapper]: whatever a tool brings, it brings it without the values. A command does not run without
-// those that it was meant to have, as after a wait for approval if the answer has not brought them again.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+// WrapToolCall implements [agent.ToolCallWrapper]: whatever a tool brings, it brings it without the values. A command
+// does not run without those that it was meant to have, as after a wait for approval if the answer has not brought them
+// again.
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	if req.Call.Name == shellTool {
 		if lost, err := m.lost(ctx, req.Call.State); err != nil || len(lost) > 0 {
 			return notRun(lost), err
 		}
 	}
 	res, err := next(ctx, req)
-	if ask := (*tool.InterruptError)(nil); errors.As(err, &ask) { // of a sub-agent, which does not know what is needed above it
+	// of a sub-agent, which does not know what is needed above it
+	if ask := (*tool.InterruptError)(nil); errors.As(err, &ask) {
 		err = approval.Bring(ask, m.Wanted(ctx, &req.Call))
 	}
 	if m.redact.Empty() {
@@ -182,7 +188,8 @@ func (m *Middleware) active(ctx context.Context, s state.State) (list []standing
 	for i := range all {
 		k := &all[i]
 		file := k.Path() + "/" + skills.FileName
-		inUse := slices.Contains(used, k.Name) || slices.ContainsFunc(read, func(e threadstate.SkillEntry) bool { return e.Path == file })
+		inUse := slices.Contains(used, k.Name) ||
+			slices.ContainsFunc(read, func(e threadstate.SkillEntry) bool { return e.Path == file })
 		if len(k.Secrets) > 0 && inUse {
 			list = append(list, m.standing(k, k.Ask && !slices.Contains(named, k.Name)))
 		}

@@ -33,7 +33,8 @@ import (
 // newSkills are ann's: one that declares A and wants B, one that wants to be named, and one without secrets.
 func newSkills(t *testing.T) *skills.Mine {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()), Features: feature.All()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, feature.All()),
+		Features: feature.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func newSkills(t *testing.T) *skills.Mine {
 		return config.SkillSettings{Scan: true, Skills: config.Skills{Path: t.TempDir()}}
 	}}).For(access.FromRow("ann"))
 	for name, head := range map[string]string{
-		"calls": "required-secrets: [A, {name: B, optional: true}, C]", "shy": "required-secrets: [D]\nsecrets-autonomous: false", "plain": "version: '1'",
+		"calls": "required-secrets: [A, {name: B, optional: true}, C]",
+		"shy":   "required-secrets: [D]\nsecrets-autonomous: false", "plain": "version: '1'",
 	} {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
@@ -65,7 +67,8 @@ func newSkills(t *testing.T) *skills.Mine {
 
 var values = secrets.Values{"A": "value-of-a-1", "B": "value-of-b-2", "D": "value-of-d-4", "E": "value-of-e-5"}
 
-// at is a state in which a user has said something, with the notes of skills that he has named, and skills that were read.
+// at is a state in which a user has said something, with the notes of skills that he has named, and skills that were
+// read.
 func at(t *testing.T, named, read []string) state.State {
 	t.Helper()
 	msgs := []message.Message{message.New(message.Human, "hi")}
@@ -109,13 +112,16 @@ func TestEnvironment(t *testing.T) {
 		"named":                       {named: []string{"calls"}, want: "A=value-of-a-1 B=value-of-b-2"},
 		"wants to be named, and read": {read: []string{"custom/shy"}},
 		"wants to be named, and is":   {named: []string{"shy"}, want: "D=value-of-d-4"},
-		"two":                         {named: []string{"shy"}, read: []string{"custom/calls"}, want: "A=value-of-a-1 B=value-of-b-2 D=value-of-d-4"},
-		"not the agent's":             {read: []string{"custom/calls"}, allow: []string{"shy"}},
-		"below: by its own words":     {below: true, named: []string{"shy"}},
-		"below: by a person's, above": {below: true, named: []string{"shy"}, above: []string{"shy"}, want: "D=value-of-d-4"},
-		"below: not active":           {below: true, above: []string{"shy", "calls"}},
+		"two": {named: []string{"shy"}, read: []string{"custom/calls"},
+			want: "A=value-of-a-1 B=value-of-b-2 D=value-of-d-4"},
+		"not the agent's":         {read: []string{"custom/calls"}, allow: []string{"shy"}},
+		"below: by its own words": {below: true, named: []string{"shy"}},
+		"below: by a person's, above": {below: true, named: []string{"shy"}, above: []string{"shy"},
+			want: "D=value-of-d-4"},
+		"below: not active": {below: true, above: []string{"shy", "calls"}},
 	} {
-		m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(c.allow), Values: values, Below: c.below, Named: c.above})
+		m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(c.allow), Values: values, Below: c.below,
+			Named: c.above})
 		got, err := m.Environment(t.Context(), &tool.Call{State: at(t, c.named, c.read)})
 		if text := strings.Join(got, " "); err != nil || text != c.want {
 			t.Errorf("%s: %q, %v, want %q", name, text, err, c.want)
@@ -125,7 +131,8 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: values})
-	if got, err := m.Environment(t.Context(), &tool.Call{State: at(t, nil, []string{"custom/calls"})}); err != nil || len(got) > 0 {
+	if got, err := m.Environment(t.Context(), &tool.Call{State: at(t, nil, []string{"custom/calls"})}); err != nil ||
+		len(got) > 0 {
 		t.Errorf("switched off: %v, %v", got, err)
 	}
 }
@@ -136,8 +143,9 @@ func TestItIsToldOnce(t *testing.T) {
 	s := at(t, nil, []string{"custom/calls", "custom/shy"})
 	tell := func(v secrets.Values) (text, events string) {
 		t.Helper()
-		rt := &agent.Runtime{RunID: "r", NewID: func() string { return "new" + string(rune('a'+len(agent.Messages.Get(s)))) },
-			Emit: func(_ string, d event.Data) { events += string(d.(event.Custom).Value) + "\n" }}
+		rt := &agent.Runtime{RunID: "r",
+			NewID: func() string { return "new" + string(rune('a'+len(agent.Messages.Get(s)))) },
+			Emit:  func(_ string, d event.Data) { events += string(d.(event.Custom).Value) + "\n" }}
 		cmd, err := skillsecrets.New(skillsecrets.Config{Skills: run, Values: v}).BeforeModel(t.Context(), rt, s)
 		if err != nil {
 			t.Fatal(err)
@@ -151,12 +159,14 @@ func TestItIsToldOnce(t *testing.T) {
 		return text, events
 	}
 	text, events := tell(values)
-	for _, want := range []string{"A, B are set", "It needs C, which this request did not bring", "--secret C,", "Skill shy: it gets its secrets (D) only when"} {
+	for _, want := range []string{"A, B are set", "It needs C, which this request did not bring", "--secret C,",
+		"Skill shy: it gets its secrets (D) only when"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the model is not told %q: %s", want, text)
 		}
 	}
-	for _, want := range []string{`"given":["A","B"],"missing":["C"]`, `skill calls needs C, which`, `skill shy gets D only when you name it: /shy`} {
+	for _, want := range []string{`"given":["A","B"],"missing":["C"]`, `skill calls needs C, which`,
+		`skill shy gets D only when you name it: /shy`} {
 		if !strings.Contains(events, want) {
 			t.Errorf("people are not told %q: %s", want, events)
 		}
@@ -167,7 +177,8 @@ func TestItIsToldOnce(t *testing.T) {
 	if text, events := tell(values); text+events != "" {
 		t.Errorf("told again: %s %s", text, events)
 	}
-	if text, events = tell(secrets.Values{"C": "value-of-c-3"}); !strings.Contains(text, "C is set") || !strings.Contains(text, "A, which this request") ||
+	if text, events = tell(secrets.Values{"C": "value-of-c-3"}); !strings.Contains(text, "C is set") ||
+		!strings.Contains(text, "A, which this request") ||
 		!strings.Contains(events, `"missing":["A"]`) {
 		t.Errorf("after a change: %s %s", text, events)
 	}
@@ -176,13 +187,14 @@ func TestItIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestACommandDoesNotRunWithoutWhatItWasMeantToHave: the model was told that a secret is there, and the run goes on without. What was missing
-// then already, or is needed by no active skill any more, keeps no command from running.
+// TestACommandDoesNotRunWithoutWhatItWasMeantToHave: the model was told that a secret is there, and the run goes on
+// without. What was missing then already, or is needed by no active skill any more, keeps no command from running.
 func TestACommandDoesNotRunWithoutWhatItWasMeantToHave(t *testing.T) {
 	mine := newSkills(t)
 	s := at(t, nil, []string{"custom/calls"})
 	rt := &agent.Runtime{RunID: "r", NewID: func() string { return "note" }, Emit: func(string, event.Data) {}}
-	cmd, err := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: values}).BeforeModel(t.Context(), rt, s)
+	cmd, err := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: values}).
+		BeforeModel(t.Context(), rt, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,13 +203,17 @@ func TestACommandDoesNotRunWithoutWhatItWasMeantToHave(t *testing.T) {
 		t.Helper()
 		m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: v})
 		req := &agent.ToolRequest{Call: tool.Call{Name: name, State: s}}
-		res, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result, error) { return tool.Text("ran"), nil })
+		res, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result,
+			error) {
+			return tool.Text("ran"), nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return res.Text()
 	}
-	if got := use("bash", nil); !strings.Contains(got, "was not run. Skill calls needs A:") || !strings.Contains(got, "pudu run --secret A,") {
+	if got := use("bash", nil); !strings.Contains(got, "was not run. Skill calls needs A:") ||
+		!strings.Contains(got, "pudu run --secret A,") {
 		t.Errorf("without all: %q", got) // B is optional, and C was not there before
 	}
 	for name, v := range map[string]secrets.Values{"ls": nil, "bash": {"A": "value-of-a-1"}} {
@@ -213,8 +229,8 @@ func TestACommandDoesNotRunWithoutWhatItWasMeantToHave(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerIsToBring: what active skills declare, be it there or not; nothing for one that nobody has named. What a call hands on from
-// below names it too, beside what is needed there.
+// TestWhatAnAnswerIsToBring: what active skills declare, be it there or not; nothing for one that nobody has named.
+// What a call hands on from below names it too, beside what is needed there.
 func TestWhatAnAnswerIsToBring(t *testing.T) {
 	mine := newSkills(t)
 	m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: values})
@@ -230,10 +246,13 @@ func TestWhatAnAnswerIsToBring(t *testing.T) {
 	if got := m.Wanted(t.Context(), &tool.Call{State: at(t, nil, nil)}); got != nil {
 		t.Errorf("nothing is active: %v", got)
 	}
-	asked := &tool.InterruptError{Questions: []tool.Question{{ID: "q", Value: json.RawMessage(`{"action_requests":[],"secrets":[{"name":"X"}]}`)}}}
-	_, err := m.WrapToolCall(t.Context(), &agent.ToolRequest{Call: call}, func(context.Context, *agent.ToolRequest) (*tool.Result, error) { return nil, asked })
+	asked := &tool.InterruptError{Questions: []tool.Question{{ID: "q",
+		Value: json.RawMessage(`{"action_requests":[],"secrets":[{"name":"X"}]}`)}}}
+	_, err := m.WrapToolCall(t.Context(), &agent.ToolRequest{Call: call},
+		func(context.Context, *agent.ToolRequest) (*tool.Result, error) { return nil, asked })
 	var ask *tool.InterruptError
-	if !errors.As(err, &ask) || ask.Questions[0].ID != "q" || !strings.Contains(string(ask.Questions[0].Value), `"secrets":[{"name":"X"},{"name":"D"}]`) {
+	if !errors.As(err, &ask) || ask.Questions[0].ID != "q" ||
+		!strings.Contains(string(ask.Questions[0].Value), `"secrets":[{"name":"X"},{"name":"D"}]`) {
 		t.Errorf("from below: %v", err)
 	}
 }
@@ -244,8 +263,9 @@ func TestNothingThatAToolBringsHasAValue(t *testing.T) {
 	req := &agent.ToolRequest{}
 	res, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
 		return &tool.Result{
-			Content: []message.Part{message.Text("a value-of-a-1"), message.Text("value-of-e-5 e")}, Summary: "value-of-a-1",
-			Artifact: json.RawMessage(`{"x":"value-of-b-2"}`), Kwargs: message.Fields{"k": json.RawMessage(`"value-of-d-4"`)},
+			Content: []message.Part{message.Text("a value-of-a-1"), message.Text("value-of-e-5 e")},
+			Summary: "value-of-a-1", Artifact: json.RawMessage(`{"x":"value-of-b-2"}`),
+			Kwargs: message.Fields{"k": json.RawMessage(`"value-of-d-4"`)},
 		}, nil
 	})
 	raw, _ := json.Marshal(res)
@@ -253,7 +273,10 @@ func TestNothingThatAToolBringsHasAValue(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	kind := errors.New("with value-of-a-1")
-	if _, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result, error) { return nil, kind }); !errors.Is(err, kind) ||
+	if _, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result,
+		error) {
+		return nil, kind
+	}); !errors.Is(err, kind) ||
 		strings.Contains(err.Error(), "value-of") {
 		t.Error(err)
 	}

@@ -16,21 +16,22 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// noteName is the name of the notes, keyTold their member with what they have told of each skill, and keyGiven that with the secrets that
-// there were.
+// noteName is the name of the notes, keyTold their member with what they have told of each skill, and keyGiven that
+// with the secrets that there were.
 const (
 	noteName = "skill_secrets"
 	keyTold  = "skill_secrets_told"
 	keyGiven = "skill_secrets_given"
 )
 
-// BeforeModel implements [agent.BeforeModelHook]: the model is told how it stands with the secrets of a skill, once, and again when that
-// is otherwise than it was told last. A run goes on without, if skills cannot be read.
+// BeforeModel implements [agent.BeforeModelHook]: the model is told how it stands with the secrets of a skill, once,
+// and again when that is otherwise than it was told last. A run goes on without, if skills cannot be read.
 func (m *Middleware) BeforeModel(ctx context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
 	list, err := m.active(ctx, s)
 	if err != nil {
 		if ctx.Err() == nil {
-			m.cfg.Log.WarnContext(ctx, "a run goes on without the secrets of skills, which cannot be read", "run", rt.RunID, "error", err)
+			m.cfg.Log.WarnContext(ctx, "a run goes on without the secrets of skills, which cannot be read", "run",
+				rt.RunID, "error", err)
 		}
 		return agent.Command{}, ctx.Err()
 	}
@@ -70,8 +71,8 @@ func lastTold(s state.State) (told map[string]string, given []string) {
 	return told, given
 }
 
-// lost are the skills that need what was there when the model made its calls, and is not there any more: the run goes on behind a question,
-// with a request that has not brought it again.
+// lost are the skills that need what was there when the model made its calls, and is not there any more: the run goes
+// on behind a question, with a request that has not brought it again.
 func (m *Middleware) lost(ctx context.Context, s state.State) (list []standing, err error) {
 	_, given := lastTold(s)
 	given = slices.DeleteFunc(given, func(name string) bool { _, there := m.cfg.Values[name]; return there })
@@ -92,8 +93,10 @@ func (m *Middleware) lost(ctx context.Context, s state.State) (list []standing, 
 func notRun(lost []standing) *tool.Result {
 	text := "This command was not run."
 	for _, k := range lost {
-		text += fmt.Sprintf(" Skill %s needs %s: it was there when you made the call, and the request that the run goes on with did not bring it "+
-			"again. Tell the user that it is needed again, and how to give it: %s.", k.skill, strings.Join(k.missing, ", "), k.remedy())
+		text += fmt.Sprintf(" Skill %s needs %s: it was there when you made the call, and the request that the run "+
+			"goes on with did not bring it "+
+			"again. Tell the user that it is needed again, and how to give it: %s.", k.skill,
+			strings.Join(k.missing, ", "), k.remedy())
 	}
 	return tool.Error(text)
 }
@@ -102,11 +105,15 @@ func notRun(lost []standing) *tool.Result {
 func (s standing) line() string {
 	text := "Skill " + s.skill + ":"
 	if s.unnamed {
-		return text + fmt.Sprintf(" it gets its secrets (%s) only when the user names it, with a message that begins with /%s. Do what works "+
-			"without, and tell the user so.", strings.Join(append(slices.Clone(s.missing), s.optional...), ", "), s.skill)
+		return text +
+			fmt.Sprintf(" it gets its secrets (%s) only when the user names it, with a message that begins with /%s. "+
+				"Do what works "+
+				"without, and tell the user so.", strings.Join(append(slices.Clone(s.missing), s.optional...), ", "),
+				s.skill)
 	}
 	if len(s.given) > 0 {
-		text += fmt.Sprintf(" %s %s set in the environment of bash commands, each of which has a sandbox for itself: its /tmp and its "+
+		text += fmt.Sprintf(" %s %s set in the environment of bash commands, each of which has a sandbox for itself: "+
+			"its /tmp and its "+
 			"background processes end with it. Use the variables by their names; never print or store their values.",
 			strings.Join(s.given, ", "), are(s.given))
 	}
@@ -114,8 +121,10 @@ func (s standing) line() string {
 		text += fmt.Sprintf(" %s %s optional, and not there.", strings.Join(s.optional, ", "), are(s.optional))
 	}
 	if len(s.missing) > 0 {
-		text += fmt.Sprintf(" It needs %s, which this request did not bring. Do not look for a value, and do not ask for it in the "+
-			"conversation, where it would be kept. Do what works without, and tell the user what is missing and how to give it: %s.",
+		text += fmt.Sprintf(" It needs %s, which this request did not bring. Do not look for a value, and do not ask "+
+			"for it in the "+
+			"conversation, where it would be kept. Do what works without, and tell the user what is missing and how "+
+			"to give it: %s.",
 			strings.Join(s.missing, ", "), s.remedy())
 	}
 	return text
@@ -134,7 +143,9 @@ func (s standing) remedy() string {
 	for _, name := range s.missing {
 		flags += " --secret " + name
 	}
-	return "pudu run" + flags + ", context.secrets of the request, or the fields that the web UI shows for a message that begins with /" + s.skill
+	return "pudu run" + flags +
+		", context.secrets of the request, or the fields that the web UI shows for a message that begins with /" +
+		s.skill
 }
 
 // journalEvent tells how it stands with the secrets of a skill: names alone.
@@ -154,15 +165,18 @@ type changes struct {
 }
 
 func (m *Middleware) emit(rt *agent.Runtime, s standing) {
-	e := journalEvent{Type: "middleware:skill_secrets", Name: middlewareName, Hook: string(agent.HookBeforeModel), Action: "bind",
+	e := journalEvent{Type: "middleware:skill_secrets", Name: middlewareName, Hook: string(agent.HookBeforeModel),
+		Action:  "bind",
 		Changes: changes{s.skill, append([]string{}, s.given...), append([]string{}, s.missing...)}}
 	if len(s.missing) > 0 {
 		e.Action = "missing"
 	}
 	if s.unnamed {
-		e.Message = fmt.Sprintf("skill %s gets %s only when you name it: /%[1]s", s.skill, strings.Join(s.missing, ", "))
+		e.Message = fmt.Sprintf("skill %s gets %s only when you name it: /%[1]s", s.skill,
+			strings.Join(s.missing, ", "))
 	} else if len(s.missing) > 0 {
-		e.Message = fmt.Sprintf("skill %s needs %s, which this request did not bring: %s", s.skill, strings.Join(s.missing, ", "), s.remedy())
+		e.Message = fmt.Sprintf("skill %s needs %s, which this request did not bring: %s", s.skill,
+			strings.Join(s.missing, ", "), s.remedy())
 	}
 	if raw, err := json.Marshal(e); err == nil {
 		rt.Emit(agent.NodeBeforeModel, event.Custom{Value: raw})

@@ -1,5 +1,5 @@
-// Package skilltoolpolicy keeps a run to the tools that its active skills allow: those that the user has named in this turn, else those
-// whose SKILL.md was read in it. A skill that does not say which tools it needs limits nothing.
+// Package skilltoolpolicy keeps a run to the tools that its active skills allow: those that the user has named in this
+// turn, else those whose SKILL.md was read in it. A skill that does not say which tools it needs limits nothing.
 //
 //	call -> the messages of the turn -> active skills -> refused, or the tool runs
 //
@@ -38,15 +38,17 @@ func New(c Config) *Middleware { return &Middleware{c} }
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "SkillToolPolicyMiddleware" }
 
-// always are the tools that no skill takes away: those that read skills, those of the conversation, which reminders name,
-// and those for tasks that were given before.
+// always are the tools that no skill takes away: those that read skills, those of the conversation, which reminders
+// name, and those for tasks that were given before.
 func always() []string {
-	return []string{"read_file", "describe_skill", "review_skill_package", "tool_search", "ask_clarification", "present_files", "write_todos",
+	return []string{"read_file", "describe_skill", "review_skill_package", "tool_search", "ask_clarification",
+		"present_files", "write_todos",
 		"task_wait", "task_message", "task_stop"}
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	if slices.Contains(always(), req.Call.Name) {
 		return next(ctx, req)
 	}
@@ -56,13 +58,16 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 	}
 	if limited && !slices.Contains(tools, req.Call.Name) {
 		return tool.Error(fmt.Sprintf("Error: Tool '%s' is not allowed by the active skill policy. Skill %s allows: %s",
-			req.Call.Name, strings.Join(names, ", "), strings.Join(append(slices.Clone(tools), always()...), ", "))), nil
+				req.Call.Name, strings.Join(names, ", "), strings.Join(append(slices.Clone(tools), always()...),
+					", "))),
+			nil
 	}
 	return next(ctx, req)
 }
 
 // active are the active skills of the turn and the tools that they allow together. One that allows all is no limit.
-func (m *Middleware) active(ctx context.Context, msgs []message.Message) (names, tools []string, limited bool, err error) {
+func (m *Middleware) active(ctx context.Context, msgs []message.Message) (names, tools []string, limited bool,
+	err error) {
 	turn := msgs[max(0, conversation.Turn(msgs)):]
 	for _, msg := range slices.Backward(turn) {
 		if a, ok := skills.ActiveIn(msg); ok {

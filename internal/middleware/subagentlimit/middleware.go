@@ -104,7 +104,8 @@ func (m *Middleware) judge(s state.State, runID string, answer *message.Message)
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	if req.Call.Name != taskTool || req.Invalid != "" {
 		return next(ctx, req)
 	}
@@ -124,14 +125,17 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 func (m *Middleware) why(c count, asked int) string {
 	left := m.cfg.MaxPerRun - c.Started
 	if left > 0 {
-		return fmt.Sprintf("No sub-agent was started for this task: a message may start at most %d, and this one asked for %d. "+
-			"Ask again in your next message; this run has %d of its %d tasks left.", m.cfg.MaxConcurrent, asked, left, m.cfg.MaxPerRun)
+		return fmt.Sprintf("No sub-agent was started for this task: a message may start at most %d, and this one "+
+			"asked for %d. "+
+			"Ask again in your next message; this run has %d of its %d tasks left.", m.cfg.MaxConcurrent, asked, left,
+			m.cfg.MaxPerRun)
 	}
 	with := ""
 	if c.Allowed > 0 {
 		with = "with the others of this message "
 	}
-	return fmt.Sprintf("No sub-agent was started for this task: %sthe limit of %d tasks in one run is reached. Do it yourself "+
+	return fmt.Sprintf("No sub-agent was started for this task: %sthe limit of %d tasks in one run is reached. Do it "+
+		"yourself "+
 		"with your other tools, or answer with the results that there are.", with, m.cfg.MaxPerRun)
 }
 

@@ -25,7 +25,8 @@ func give(n int, others ...string) []message.Chunk {
 func limited(t *testing.T, cfg Config, answers ...[]message.Chunk) (*agenttest.Thread, *agenttest.Tool) {
 	t.Helper()
 	task := &agenttest.Tool{Name: "task"}
-	return agenttest.New(t, agent.Config{Tools: []tool.Tool{task, &agenttest.Tool{Name: "bash"}}}, []agent.Middleware{New(cfg)}, answers...), task
+	return agenttest.New(t, agent.Config{Tools: []tool.Tool{task, &agenttest.Tool{Name: "bash"}}},
+		[]agent.Middleware{New(cfg)}, answers...), task
 }
 
 // refused are the texts of the results that are errors.
@@ -82,7 +83,8 @@ func TestRow27SubagentLimitTotal(t *testing.T) {
 
 // TestObserved27AUsedUpTotalDoesNotEndTheRun: the model is told and answers with what it has.
 func TestObserved27AUsedUpTotalDoesNotEndTheRun(t *testing.T) {
-	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(1, "bash", `{}`), give(1), agenttest.Say("summed up"))
+	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(1, "bash", `{}`), give(1),
+		agenttest.Say("summed up"))
 	msgs := b.Run(t, "go")
 	if task.Ran() != 1 || msgs[len(msgs)-1].Text() != "summed up" || b.Reason() != "" {
 		t.Fatalf("%d ran, %q, reason %q", task.Ran(), agenttest.Talk(msgs), b.Reason())
@@ -97,18 +99,21 @@ func TestObserved27AUsedUpTotalDoesNotEndTheRun(t *testing.T) {
 
 // TestRow27AModelThatKeepsAskingIsStopped: then it has one last call without tools.
 func TestRow27AModelThatKeepsAskingIsStopped(t *testing.T) {
-	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(2), give(1), agenttest.Say("the results so far"), give(1))
+	b, task := limited(t, Config{MaxPerRun: 1}, give(1), give(1), give(2), give(1), agenttest.Say("the results so far"),
+		give(1))
 	msgs := b.Run(t, "go")
-	if task.Ran() != 1 || b.Reason() != "subagent_limit_capped" || msgs[len(msgs)-1].Text() != "the results so far" || len(b.Model.Requests) != 5 {
+	if task.Ran() != 1 || b.Reason() != "subagent_limit_capped" || msgs[len(msgs)-1].Text() != "the results so far" ||
+		len(b.Model.Requests) != 5 {
 		t.Fatalf("%d ran, reason %q, %q", task.Ran(), b.Reason(), agenttest.Talk(msgs))
 	}
 	b.CheckGrowth(t)
 }
 
-// TestHostile52FanOut is item 52 of the list of hostile inputs: an answer that gives as many tasks as it can, again and again, starts as many as
-// a run may, and the run ends.
+// TestHostile52FanOut is item 52 of the list of hostile inputs: an answer that gives as many tasks as it can, again and
+// again, starts as many as a run may, and the run ends.
 func TestHostile52FanOut(t *testing.T) {
-	b, task := limited(t, Config{}, give(256), give(256), give(256), give(256), give(256), give(256), agenttest.Say("enough"))
+	b, task := limited(t, Config{}, give(256), give(256), give(256), give(256), give(256), give(256),
+		agenttest.Say("enough"))
 	msgs := b.Run(t, "go")
 	if task.Ran() != 6 || b.Reason() != "subagent_limit_capped" {
 		t.Errorf("%d tasks ran, reason %q, %d messages", task.Ran(), b.Reason(), len(msgs))
@@ -128,7 +133,8 @@ func TestLimitsStartAnewWithEachRun(t *testing.T) {
 
 // TestOtherCallsRun: the limit is for tasks alone, and a call that cannot run says why by itself.
 func TestOtherCallsRun(t *testing.T) {
-	b, task := limited(t, Config{MaxConcurrent: 1}, agenttest.Calls("task", `{}`, "bash", `{}`, "task", `{"x":`, "task", `{}`, "bash", `{}`))
+	b, task := limited(t, Config{MaxConcurrent: 1}, agenttest.Calls("task", `{}`, "bash", `{}`, "task", `{"x":`, "task",
+		`{}`, "bash", `{}`))
 	msgs := b.Run(t, "go")
 	errs := refused(msgs)
 	if task.Ran() != 1 || len(errs) != 2 || len(msgs) != 8 {
@@ -139,7 +145,8 @@ func TestOtherCallsRun(t *testing.T) {
 // TestCountsInAnyOrderOfHooks: a call is judged the same when the hook after the model was skipped.
 func TestCountsInAnyOrderOfHooks(t *testing.T) {
 	m := New(Config{MaxConcurrent: 2})
-	answer := message.Message{ID: "a", Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: taskTool}, {ID: "2", Name: taskTool}, {ID: "3", Name: taskTool}}}
+	answer := message.Message{ID: "a", Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: taskTool},
+		{ID: "2", Name: taskTool}, {ID: "3", Name: taskTool}}}
 	c := m.judge(state.State{}, "r", &answer)
 	s, _, err := state.State{}.Apply(counts.Put(c))
 	if err != nil {
@@ -150,10 +157,12 @@ func TestCountsInAnyOrderOfHooks(t *testing.T) {
 	}
 }
 
-// TestLimitsAreKept holds for any answers and limits: never more at once and never more in all, and every call is answered.
+// TestLimitsAreKept holds for any answers and limits: never more at once and never more in all, and every call is
+// answered.
 func TestLimitsAreKept(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		cfg := Config{MaxConcurrent: rapid.IntRange(-1, 9).Draw(rt, "at once"), MaxPerRun: rapid.IntRange(-1, 60).Draw(rt, "in all")}
+		cfg := Config{MaxConcurrent: rapid.IntRange(-1, 9).Draw(rt, "at once"), MaxPerRun: rapid.IntRange(-1, 60).
+			Draw(rt, "in all")}
 		var answers [][]message.Chunk
 		asked := rapid.SliceOfN(rapid.IntRange(1, 6), 0, 12).Draw(rt, "asked")
 		for _, n := range asked {
@@ -162,7 +171,8 @@ func TestLimitsAreKept(t *testing.T) {
 		b, task := limited(t, cfg, answers...)
 		msgs := b.Run(t, "go")
 		kept := New(cfg).cfg
-		if kept.MaxConcurrent < 1 || kept.MaxConcurrent > 4 || kept.MaxPerRun < 1 || kept.MaxPerRun > 50 || task.Ran() > kept.MaxPerRun {
+		if kept.MaxConcurrent < 1 || kept.MaxConcurrent > 4 || kept.MaxPerRun < 1 || kept.MaxPerRun > 50 ||
+			task.Ran() > kept.MaxPerRun {
 			rt.Fatalf("%d ran with %+v", task.Ran(), kept)
 		}
 		ok, open := 0, map[string]bool{}

@@ -44,7 +44,8 @@ type outcome struct {
 
 // newJob prepares an attempt. A compaction whose cut the conversation no longer has counts for nothing.
 func newJob(s state.State, keep Amount) *job {
-	j := &job{state: s, all: agent.Messages.Get(s), last: compaction.Channel.Get(s), meter: meterChannel.Get(s), keep: keep}
+	j := &job{state: s, all: agent.Messages.Get(s), last: compaction.Channel.Get(s), meter: meterChannel.Get(s),
+		keep: keep}
 	if j.last.Upto != "" && j.last.Start(j.all) == 0 {
 		j.last, j.stale = compaction.Compaction{Number: j.last.Number}, true
 	}
@@ -103,7 +104,8 @@ func (m *Middleware) finish(ctx context.Context, j *job, p *plan, out *outcome, 
 	if j.stale {
 		facts.Summary = ""
 	}
-	next := compaction.Compaction{Upto: j.last.Upto, Summarized: j.last.Summarized, Block: j.last.Block, Number: j.last.Number + 1}
+	next := compaction.Compaction{Upto: j.last.Upto, Summarized: j.last.Summarized, Block: j.last.Block,
+		Number: j.last.Number + 1}
 	if p.cut > p.start {
 		next.Upto = p.all[p.cut-1].ID
 		text, spent, err := m.summarize(ctx, j.model, facts.Summary, p.all[j.covered():p.cut])

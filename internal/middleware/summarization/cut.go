@@ -54,8 +54,8 @@ func unseen(msgs []message.Message) int {
 	return 0
 }
 
-// rescue lists the messages before the cut that are sent nevertheless: what the user said last, the day it is, and the text of the
-// skill that the user's turn has named.
+// rescue lists the messages before the cut that are sent nevertheless: what the user said last, the day it is, and the
+// text of the skill that the user's turn has named.
 func rescue(msgs []message.Message, cut int) []int {
 	list := append(skills.InUse(msgs), conversation.LastUser(msgs))
 	day := -1

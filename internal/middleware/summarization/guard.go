@@ -13,7 +13,8 @@ import (
 
 // WrapModelCall implements [agent.ModelCallWrapper]: it lets no request through that the window cannot take, and sends
 // one again, made shorter, that the provider found too long. The window is that of the model that is asked.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	m = m.of(req.Model)
 	c := &call{m: m, whole: req, req: req, next: next, meter: meterChannel.Get(req.State)}
 	if m.active() {
@@ -103,8 +104,10 @@ func (c *call) shrink(ctx context.Context, most int) error {
 func (c *call) tooLong(most int) error {
 	name := c.whole.Model.Name()
 	return &model.Error{Class: model.ClassContextLength, Model: name, Message: fmt.Sprintf(
-		"the request takes about %d tokens whatever is left out of the conversation, and %d are left for it in the window of %s: "+
-			"choose a model with a larger window, or correct its context_window in the configuration", c.total, most, name)}
+		"the request takes about %d tokens whatever is left out of the conversation, and %d are left for it in the "+
+			"window of %s: "+
+			"choose a model with a larger window, or correct its context_window in the configuration", c.total, most,
+		name)}
 }
 
 // send makes the call and puts into its answer what is to be remembered.

@@ -20,7 +20,8 @@ type padding string
 
 func (padding) Name() string { return "Padding" }
 
-func (p padding) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (p padding) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	padded := *req
 	padded.Messages = append([]message.Message(nil), req.Messages...)
 	for i, m := range padded.Messages {
@@ -81,7 +82,8 @@ func TestImagesMakeRoomAtLast(t *testing.T) {
 func TestOwnInstructions(t *testing.T) {
 	var got string
 	own := &asking{func(req *model.Request) { got = req.System }}
-	b := newBed(t, &provider{answer: done}, Config{Model: own, Prompt: "Sum up {messages}!", Trigger: Amount{Messages: 6}, Keep: Amount{Messages: 2}}).with(history("uauaua", 300))
+	b := newBed(t, &provider{answer: done}, Config{Model: own, Prompt: "Sum up {messages}!",
+		Trigger: Amount{Messages: 6}, Keep: Amount{Messages: 2}}).with(history("uauaua", 300))
 	b.mustSay("go on")
 	if got != "Sum up (see below)!" {
 		t.Errorf("the instructions are %q", got)

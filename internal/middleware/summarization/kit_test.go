@@ -88,7 +88,8 @@ func (p *provider) reply(ctx context.Context, req *model.Request) (message.Chunk
 	in := p.count(req)
 	if p.window > 0 && in > p.window {
 		p.refused++
-		return message.Chunk{}, &model.Error{Class: model.ClassContextLength, Model: "fake", Message: fmt.Sprintf("%d tokens are too many", in)}
+		return message.Chunk{}, &model.Error{Class: model.ClassContextLength, Model: "fake",
+			Message: fmt.Sprintf("%d tokens are too many", in)}
 	}
 	var c message.Chunk
 	if req.System == strings.TrimSpace(promptText) {
@@ -119,17 +120,19 @@ func says(text string) message.Chunk { return message.Chunk{Text: text} }
 func calls(n int, name string, args ...string) message.Chunk {
 	var c message.Chunk
 	for i, a := range args {
-		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("c%d_%d", n, i), Name: name, Args: a})
+		c.ToolCalls = append(c.ToolCalls, message.ToolCallChunk{Index: i, ID: fmt.Sprintf("c%d_%d", n, i), Name: name,
+			Args: a})
 	}
 	return c
 }
 
 // dump is a tool that returns as many characters as it is asked for, never the same twice.
-var dump = tool.MustNew(tool.Spec{Name: "read_file", Description: "Returns text.", Effect: tool.ReadOnly}, func(_ context.Context, c *tool.Call, in struct {
-	N int `json:"n"`
-}) (*tool.Result, error) {
-	return tool.Text(words(c.ID, in.N)), nil
-})
+var dump = tool.MustNew(tool.Spec{Name: "read_file", Description: "Returns text.", Effect: tool.ReadOnly},
+	func(_ context.Context, c *tool.Call, in struct {
+		N int `json:"n"`
+	}) (*tool.Result, error) {
+		return tool.Text(words(c.ID, in.N)), nil
+	})
 
 // words is text of about n characters that begins with a mark.
 func words(mark string, n int) string {
@@ -184,7 +187,8 @@ func filesOf(t testing.TB) (*sandbox.Files, string) {
 	if err := os.MkdirAll(filepath.Join(dir, "outputs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f, err := sandbox.NewFiles([]sandbox.Mount{{Host: filepath.Join(dir, "outputs"), Path: sandbox.Outputs}}, sandbox.FilesOptions{})
+	f, err := sandbox.NewFiles([]sandbox.Mount{{Host: filepath.Join(dir, "outputs"), Path: sandbox.Outputs}},
+		sandbox.FilesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ func TestManualCompaction(t *testing.T) {
 	b := newBed(t, p, Config{}).with(history(strings.Repeat("ua", 6), 500))
 	m := New(Config{RunModel: p})
 	r, err := m.Compact(t.Context(), Request{State: b.state, Keep: Amount{Messages: 4}})
-	if err != nil || !r.Compacted || r.Removed != 8 || r.Kept != 4 || !r.NewSummary || r.Tokens < 300 || r.Usage.TotalTokens == 0 {
+	if err != nil || !r.Compacted || r.Removed != 8 || r.Kept != 4 || !r.NewSummary || r.Tokens < 300 ||
+		r.Usage.TotalTokens == 0 {
 		t.Fatalf("%v %+v", err, r)
 	}
 	next, changed, err := b.state.Apply(r.Update)
@@ -71,7 +72,8 @@ func TestManualCompactionReportsFailure(t *testing.T) {
 			return "", fail
 		}}
 		b := newBed(t, p, Config{}).with(history("uauaua", 500))
-		r, err := New(Config{RunModel: p, Window: 8000}).Compact(t.Context(), Request{State: b.state, Keep: Amount{Messages: 2}})
+		r, err := New(Config{RunModel: p, Window: 8000}).
+			Compact(t.Context(), Request{State: b.state, Keep: Amount{Messages: 2}})
 		if !errors.Is(err, fail) || r.Compacted || len(r.Update) != 0 {
 			t.Errorf("%s: %v %+v", name, err, r)
 		}
@@ -84,9 +86,11 @@ func TestManualCompactionReportsFailure(t *testing.T) {
 
 // TestBlockTellsWhatMustOutliveTheCut and does not change until the next compaction, whatever the state's facts do.
 func TestBlockTellsWhatMustOutliveTheCut(t *testing.T) {
-	p := &provider{answer: done, summary: func(int, *model.Request) (string, error) { return "They spoke of <b>deer</b>.", nil }}
+	p := &provider{answer: done,
+		summary: func(int, *model.Request) (string, error) { return "They spoke of <b>deer</b>.", nil }}
 	b := newBed(t, p, Config{Trigger: Amount{Messages: 8}, Keep: Amount{Messages: 4}}).with(history("uauauaua", 500))
-	facts := threadstate.Delegations.Put([]threadstate.Delegation{{ID: "d", Description: "find deer", SubagentType: "bash", Status: "completed", ResultBrief: "42 deer"}}).
+	facts := threadstate.Delegations.Put([]threadstate.Delegation{{ID: "d", Description: "find deer",
+		SubagentType: "bash", Status: "completed", ResultBrief: "42 deer"}}).
 		With(threadstate.SkillContext.Put([]threadstate.SkillEntry{
 			{Path: "/mnt/skills/public/old/SKILL.md", Description: "old skill", LoadedAt: 2},
 			{Path: "/mnt/skills/public/new/SKILL.md", Description: "its text is still shown", LoadedAt: 7},
@@ -98,7 +102,8 @@ func TestBlockTellsWhatMustOutliveTheCut(t *testing.T) {
 	b.state = next
 	b.mustSay("go on")
 	block := b.last().Messages[0].Text()
-	for _, want := range []string{"They spoke of &lt;b&gt;deer&lt;/b&gt;.", "[completed] find deer (bash): 42 deer", "/mnt/skills/public/old/SKILL.md: old skill"} {
+	for _, want := range []string{"They spoke of &lt;b&gt;deer&lt;/b&gt;.", "[completed] find deer (bash): 42 deer",
+		"/mnt/skills/public/old/SKILL.md: old skill"} {
 		if !strings.Contains(block, want) {
 			t.Errorf("%q is missing in\n%s", want, block)
 		}
@@ -109,7 +114,8 @@ func TestBlockTellsWhatMustOutliveTheCut(t *testing.T) {
 	if threadstate.SummaryText.Get(b.state) != "They spoke of <b>deer</b>." {
 		t.Errorf("summary_text: %q", threadstate.SummaryText.Get(b.state))
 	}
-	b.state, _, _ = b.state.Apply(threadstate.Delegations.Put([]threadstate.Delegation{{ID: "e", Description: "another", Status: "completed"}}))
+	b.state, _, _ = b.state.Apply(threadstate.Delegations.Put([]threadstate.Delegation{{ID: "e", Description: "another",
+		Status: "completed"}}))
 	b.mustSay("next")
 	if b.last().Messages[0].Text() != block || b.check() != 0 {
 		t.Error("the block changed without a compaction")
@@ -129,7 +135,8 @@ func TestBehindRepairs(t *testing.T) {
 			}
 			return says("done")
 		}}
-		b := newBed(t, p, Config{Trigger: Amount{Messages: 10}, Keep: Amount{Messages: keep}}, danglingtoolcall.New(), llmerror.New(llmerror.Config{})).with(msgs)
+		b := newBed(t, p, Config{Trigger: Amount{Messages: 10}, Keep: Amount{Messages: keep}}, danglingtoolcall.New(),
+			llmerror.New(llmerror.Config{})).with(msgs)
 		b.mustSay("go on")
 		if breaks := b.check(); breaks > 1 || userText(b.last().Messages) != "go on" || len(p.summaries) == 0 {
 			t.Errorf("keep %d: %d breaks, %d summaries: %s", keep, breaks, len(p.summaries), shape(b.last().Messages))
@@ -141,9 +148,11 @@ func TestBehindRepairs(t *testing.T) {
 func TestRemindersOfTheDayAreRescued(t *testing.T) {
 	msgs := history("uuuauaua", 300)
 	msgs[0].Role, msgs[0].Content = message.System, []message.Part{message.Text("old day")}
-	msgs[0].Kwargs = message.Fields{message.KeyHidden: []byte("true"), "dynamic_context_reminder": []byte("true"), "reminder_date": []byte(`"2026-11-20, Friday"`)}
+	msgs[0].Kwargs = message.Fields{message.KeyHidden: []byte("true"), "dynamic_context_reminder": []byte("true"),
+		"reminder_date": []byte(`"2026-11-20, Friday"`)}
 	msgs[1] = msgs[0]
-	msgs[1].ID, msgs[1].Kwargs = "day", message.Fields{message.KeyHidden: []byte("true"), "dynamic_context_reminder": []byte("true"), "reminder_date": []byte(`"2026-11-21, Saturday"`)}
+	msgs[1].ID, msgs[1].Kwargs = "day", message.Fields{message.KeyHidden: []byte("true"),
+		"dynamic_context_reminder": []byte("true"), "reminder_date": []byte(`"2026-11-21, Saturday"`)}
 	b := newBed(t, &provider{answer: done}, Config{Trigger: Amount{Messages: 8}, Keep: Amount{Messages: 3}}).with(msgs)
 	b.mustSay("go on")
 	if got := b.last().Messages; len(got) < 2 || got[1].ID != "day" {
@@ -155,8 +164,8 @@ func TestRemindersOfTheDayAreRescued(t *testing.T) {
 	}
 }
 
-// TestTheSkillInUseIsRescued: the text of the skill that the turn has named, wherever that stands, also when something was said to the
-// run since; that of an earlier turn is not.
+// TestTheSkillInUseIsRescued: the text of the skill that the turn has named, wherever that stands, also when something
+// was said to the run since; that of an earlier turn is not.
 func TestTheSkillInUseIsRescued(t *testing.T) {
 	user := func(run string) message.Message {
 		m := message.New(message.Human, "x")
@@ -174,11 +183,13 @@ func TestTheSkillInUseIsRescued(t *testing.T) {
 		msgs []message.Message
 		want []int
 	}{
-		"in the turn":         {[]message.Message{user("1"), note(text), ai, ai}, []int{0, 1}},
-		"something was said":  {[]message.Message{user("1"), note(text), ai, user("1"), ai}, []int{1, 3}},
-		"its text is above":   {[]message.Message{user("1"), note(text), ai, user("2"), note(above), ai}, []int{1, 3, 4}},
-		"of an earlier turn":  {[]message.Message{user("1"), note(text), ai, user("2"), ai}, []int{3}},
-		"another one since":   {[]message.Message{user("1"), note(text), user("1"), note(`{"name":"two","digest":"e"}`), ai}, []int{2, 3}},
+		"in the turn":        {[]message.Message{user("1"), note(text), ai, ai}, []int{0, 1}},
+		"something was said": {[]message.Message{user("1"), note(text), ai, user("1"), ai}, []int{1, 3}},
+		"its text is above": {[]message.Message{user("1"), note(text), ai, user("2"), note(above), ai},
+			[]int{1, 3, 4}},
+		"of an earlier turn": {[]message.Message{user("1"), note(text), ai, user("2"), ai}, []int{3}},
+		"another one since": {[]message.Message{user("1"), note(text), user("1"), note(`{"name":"two","digest":"e"}`),
+			ai}, []int{2, 3}},
 		"its text is nowhere": {[]message.Message{user("1"), note(above), ai}, []int{0, 1}},
 		"no user":             {[]message.Message{ai, ai}, nil},
 	} {

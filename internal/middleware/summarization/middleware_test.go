@@ -85,7 +85,8 @@ func TestKeepsTheNewest(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBed(t, &provider{answer: done}, Config{Trigger: Amount{Messages: 12}, Keep: tt.keep, Window: 100_000}).with(history("uauauaucrcraau", 2000))
+			b := newBed(t, &provider{answer: done}, Config{Trigger: Amount{Messages: 12}, Keep: tt.keep,
+				Window: 100_000}).with(history("uauauaucrcraau", 2000))
 			b.mustSay("go on")
 			if diff := cmp.Diff(tt.want, shape(b.last().Messages)); diff != "" {
 				t.Error(diff)
@@ -94,7 +95,8 @@ func TestKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// TestLatestRequestIsNeverLost: pitfall 31. The user's request is far behind the cut, and is sent right after the block.
+// TestLatestRequestIsNeverLost: pitfall 31. The user's request is far behind the cut, and is sent right after the
+// block.
 func TestLatestRequestIsNeverLost(t *testing.T) {
 	p := &provider{answer: func(n int) message.Chunk {
 		if n < 30 {
@@ -194,12 +196,15 @@ func TestWindows(t *testing.T) {
 		mute    bool
 		sizes   []int
 	}{
-		{"8k", 8192, Config{Trigger: Amount{Tokens: 6000}, TrimTokens: 15_564}, 0, false, []int{200, 50_000, 3000, 9000, 100, 100}},
+		{"8k", 8192, Config{Trigger: Amount{Tokens: 6000}, TrimTokens: 15_564}, 0, false,
+			[]int{200, 50_000, 3000, 9000, 100, 100}},
 		{"8k without a trigger", 8192, Config{}, 0, false, []int{2000, 3000, 50_000, 100}},
 		{"8k, a provider that counts more", 8192, Config{TrimTokens: 2000}, 3, false, []int{2000, 3000, 5000, 100}},
 		{"8k, no usage", 8192, Config{}, 0, true, []int{2000, 30_000, 5000, 100}},
-		{"64k with a trigger of 51k", 65_536, Config{Trigger: Amount{Tokens: 51_000}, Keep: Amount{Messages: 10}, TrimTokens: 15_564}, 0, false, []int{20_000, 50_000, 500}},
-		{"64k, keep more than fits", 65_536, Config{Trigger: Amount{Tokens: 51_000}, Keep: Amount{Messages: 200}}, 0, false, []int{20_000, 50_000, 500}},
+		{"64k with a trigger of 51k", 65_536, Config{Trigger: Amount{Tokens: 51_000}, Keep: Amount{Messages: 10},
+			TrimTokens: 15_564}, 0, false, []int{20_000, 50_000, 500}},
+		{"64k, keep more than fits", 65_536, Config{Trigger: Amount{Tokens: 51_000}, Keep: Amount{Messages: 200}}, 0,
+			false, []int{20_000, 50_000, 500}},
 		{"64k, four reads at once", 65_536, Config{Trigger: Amount{Tokens: 51_000}}, 0, false, []int{-50_000, 500}},
 	}
 	for _, tt := range tests {
@@ -244,7 +249,8 @@ func TestUserMessageLargerThanTheWindow(t *testing.T) {
 	b := newBed(t, p, Config{Window: 8192, Files: files})
 	b.mustSay("START " + words("paste", 100_000) + " END")
 	text := userText(b.last().Messages)
-	if p.refused > 0 || !strings.HasPrefix(text, "START") || !strings.HasSuffix(text, "END") || !strings.Contains(text, "all of it is in /mnt/user-data/outputs/") {
+	if p.refused > 0 || !strings.HasPrefix(text, "START") || !strings.HasSuffix(text, "END") ||
+		!strings.Contains(text, "all of it is in /mnt/user-data/outputs/") {
 		t.Errorf("refused %d: %.200s", p.refused, text)
 	}
 	if got := agent.Messages.Get(b.state)[0].Text(); len(got) < 100_000 {
@@ -257,7 +263,8 @@ func TestWindowThatTakesNothing(t *testing.T) {
 	b := newBed(t, p, Config{Window: 20}, llmerror.New(llmerror.Config{}))
 	b.mustSay("hello")
 	msgs := agent.Messages.Get(b.state)
-	if reason, ok := llmerror.FallbackOf(msgs[len(msgs)-1]); !ok || reason != string(model.ClassContextLength) || len(p.asked) != 0 || p.refused != 0 {
+	if reason, ok := llmerror.FallbackOf(msgs[len(msgs)-1]); !ok || reason != string(model.ClassContextLength) ||
+		len(p.asked) != 0 || p.refused != 0 {
 		t.Errorf("reason %q, asked %d, refused %d", reason, len(p.asked), p.refused)
 	}
 }
@@ -298,18 +305,21 @@ func TestFailedSummaryLeavesEverything(t *testing.T) {
 		"blank":  func() (string, error) { return " \n<think>hm</think> ", nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &provider{summary: func(int, *model.Request) (string, error) { return fail() }, answer: func(n int) message.Chunk {
-				if n < 10 {
-					return dumps(n, 200)
-				}
-				return says("done")
-			}}
-			b := newBed(t, p, Config{Trigger: Amount{Tokens: 4000}, Keep: Amount{Messages: 4}}).with(history("uauauauauaua", 2000))
+			p := &provider{summary: func(int, *model.Request) (string, error) { return fail() },
+				answer: func(n int) message.Chunk {
+					if n < 10 {
+						return dumps(n, 200)
+					}
+					return says("done")
+				}}
+			b := newBed(t, p, Config{Trigger: Amount{Tokens: 4000}, Keep: Amount{Messages: 4}}).
+				with(history("uauauauauaua", 2000))
 			b.mustSay("go on")
 			if len(p.summaries) != 1 {
 				t.Errorf("%d attempts in %d calls", len(p.summaries), len(p.asked))
 			}
-			if breaks := b.check(); breaks != 0 || shape(b.last().Messages)[0] == 'b' || threadstate.SummaryText.Get(b.state) != "" {
+			if breaks := b.check(); breaks != 0 || shape(b.last().Messages)[0] == 'b' ||
+				threadstate.SummaryText.Get(b.state) != "" {
 				t.Errorf("something was cut: %s", shape(b.last().Messages))
 			}
 			fail = func() (string, error) { return "at last", nil }
@@ -333,7 +343,8 @@ func TestFailedSummaryInATightWindow(t *testing.T) {
 	b := newBed(t, p, Config{Window: 8192, Keep: Amount{Messages: 4}}).with(history(strings.Repeat("ua", 20), 1500))
 	b.mustSay("one")
 	c := b.compaction()
-	if p.refused > 0 || c.Upto == "" || c.Summarized == c.Upto || !strings.Contains(b.last().Messages[0].Text(), "not covered by a summary") {
+	if p.refused > 0 || c.Upto == "" || c.Summarized == c.Upto ||
+		!strings.Contains(b.last().Messages[0].Text(), "not covered by a summary") {
 		t.Fatalf("refused %d, %+v", p.refused, c)
 	}
 	broken = false
@@ -356,7 +367,8 @@ func TestFailedSummaryInATightWindow(t *testing.T) {
 // TestSummarizerSeesAllThatIsRemoved in pieces, each with the summary so far.
 func TestSummarizerSeesAllThatIsRemoved(t *testing.T) {
 	p := &provider{answer: done}
-	b := newBed(t, p, Config{Trigger: Amount{Messages: 20}, Keep: Amount{Messages: 4}, TrimTokens: 1500}).with(history("ua"+strings.Repeat("ucra", 6)+"ua", 3000))
+	b := newBed(t, p, Config{Trigger: Amount{Messages: 20}, Keep: Amount{Messages: 4}, TrimTokens: 1500}).
+		with(history("ua"+strings.Repeat("ucra", 6)+"ua", 3000))
 	b.mustSay("go on")
 	if len(p.summaries) < 5 {
 		t.Fatalf("%d calls", len(p.summaries))
@@ -399,7 +411,8 @@ func TestSummarizerSeesAllThatIsRemoved(t *testing.T) {
 
 func TestPieceThatIsTooLongForTheSummarizer(t *testing.T) {
 	small := &provider{window: 3000}
-	b := newBed(t, &provider{answer: done}, Config{Model: small, Trigger: Amount{Messages: 10}, Keep: Amount{Messages: 4}}).with(history("uauauauaua", 5000))
+	b := newBed(t, &provider{answer: done}, Config{Model: small, Trigger: Amount{Messages: 10},
+		Keep: Amount{Messages: 4}}).with(history("uauauauaua", 5000))
 	b.mustSay("go on")
 	if small.refused == 0 || len(small.summaries) < 4 || threadstate.SummaryText.Get(b.state) == "" {
 		t.Errorf("refused %d, answered %d", small.refused, len(small.summaries))
@@ -415,7 +428,8 @@ func TestOwnModelThenThatOfTheRun(t *testing.T) {
 		want string
 	}{{"own", own, "by its own"}, {"own fails", broken, "summary 0"}} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBed(t, &provider{answer: done}, Config{Model: tt.own, Trigger: Amount{Messages: 6}, Keep: Amount{Messages: 2}}).with(history("uauaua", 500))
+			b := newBed(t, &provider{answer: done}, Config{Model: tt.own, Trigger: Amount{Messages: 6},
+				Keep: Amount{Messages: 2}}).with(history("uauaua", 500))
 			b.mustSay("go on")
 			if got := threadstate.SummaryText.Get(b.state); got != tt.want || len(tt.own.summaries) != 1 {
 				t.Errorf("summary_text is %q", got)

@@ -140,7 +140,8 @@ func (p *plan) shortenSeen(room int) {
 		if p.total() <= room {
 			return
 		}
-		p.shorten(i, compaction.Short{ID: p.all[i].ID, Keep: shortened, Note: noteFor(&p.all[i], shortened, pathFor(&p.all[i]))})
+		p.shorten(i, compaction.Short{ID: p.all[i].ID, Keep: shortened,
+			Note: noteFor(&p.all[i], shortened, pathFor(&p.all[i]))})
 	}
 }
 

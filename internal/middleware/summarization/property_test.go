@@ -14,8 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// TestAnyConversationWithAnyThresholds: through the real loop every request is valid, fits into the window, holds what the
-// user said last, and continues the one before unless there was a compaction; the thread keeps every message.
+// TestAnyConversationWithAnyThresholds: through the real loop every request is valid, fits into the window, holds what
+// the user said last, and continues the one before unless there was a compaction; the thread keeps every message.
 func TestAnyConversationWithAnyThresholds(t *testing.T) {
 	outer := t
 	amount := rapid.Custom(func(t *rapid.T) Amount {
@@ -105,7 +105,8 @@ func TestCutsPartNoPairs(t *testing.T) {
 		var msgs []message.Message
 		id := rapid.SampledFrom([]string{"a", "b", "c"})
 		for i := range rapid.IntRange(0, 12).Draw(t, "n") {
-			m := message.New(rapid.SampledFrom([]message.Role{message.Human, message.AI, message.Tool}).Draw(t, "role"), "x")
+			m := message.New(rapid.SampledFrom([]message.Role{message.Human, message.AI, message.Tool}).Draw(t, "role"),
+				"x")
 			m.ID = fmt.Sprint(i)
 			switch m.Role {
 			case message.AI:

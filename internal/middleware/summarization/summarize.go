@@ -31,7 +31,8 @@ type writer struct {
 }
 
 // summarize returns a summary of what the old one covers and the messages. The first model that can does it.
-func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old string, msgs []message.Message) (string, spending, error) {
+func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old string, msgs []message.Message) (string,
+	spending, error) {
 	if run == nil {
 		run = m.cfg.RunModel
 	}
@@ -56,7 +57,8 @@ func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old str
 
 // fold shows the model all messages piece by piece, each with the summary of what came before. When a piece is too long
 // for the model, the rest is shown in smaller ones.
-func (m *Middleware) fold(ctx context.Context, w writer, old string, msgs []message.Message, spent spending) (string, error) {
+func (m *Middleware) fold(ctx context.Context, w writer, old string, msgs []message.Message, spent spending) (string,
+	error) {
 	size := m.pieceSize(w)
 	rest := transcript(msgs)
 	for len(rest) > 0 {

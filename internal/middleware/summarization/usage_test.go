@@ -22,7 +22,8 @@ func (p *provider) took(asked []*model.Request, answer func(i int) int) (sum mes
 	return sum
 }
 
-// TestTheTokensOfASummaryAreTheRuns by the name of the model that wrote it, whether a hook or the guard of a call asked.
+// TestTheTokensOfASummaryAreTheRuns by the name of the model that wrote it, whether a hook or the guard of a call
+// asked.
 func TestTheTokensOfASummaryAreTheRuns(t *testing.T) {
 	short := func(int, *model.Request) (string, error) { return "sum", nil } // rounds to no token
 	for _, c := range []struct {
@@ -50,7 +51,8 @@ func TestTheTokensOfASummaryAreTheRuns(t *testing.T) {
 				t.Fatal("nothing was summed up")
 			}
 			side := by.took(by.summaries, func(int) int { return 0 })
-			if diff := cmp.Diff(map[string]message.Usage{c.by: side}, threadstate.SideUsage(b.state, "r1")); diff != "" {
+			if diff := cmp.Diff(map[string]message.Usage{c.by: side},
+				threadstate.SideUsage(b.state, "r1")); diff != "" {
 				t.Errorf("beside the conversation: %s", diff)
 			}
 			whole := side.Add(p.took(p.asked, func(int) int { return 1 })) // "done"
@@ -65,7 +67,8 @@ func TestTheTokensOfASummaryAreTheRuns(t *testing.T) {
 func TestTheTokensOfASummaryThatFailedAreCounted(t *testing.T) {
 	small := &provider{summary: func(int, *model.Request) (string, error) { return " ", nil }}
 	p := &provider{answer: done, summary: func(int, *model.Request) (string, error) { return "", errors.New("down") }}
-	b := newBed(t, p, Config{Trigger: Amount{Messages: 6}, Keep: Amount{Messages: 2}, Model: small, ModelName: "small", RunModelName: "big"})
+	b := newBed(t, p, Config{Trigger: Amount{Messages: 6}, Keep: Amount{Messages: 2}, Model: small, ModelName: "small",
+		RunModelName: "big"})
 	b.with(history("uauaua", 500)).mustSay("go on")
 	want := map[string]message.Usage{"small": small.took(small.summaries, func(int) int { return 0 })}
 	if diff := cmp.Diff(want, threadstate.SideUsage(b.state, "r1")); diff != "" || len(small.summaries) == 0 {
@@ -91,7 +94,8 @@ func TestTheBudgetSeesTheSummary(t *testing.T) {
 				ran++
 			}
 		}
-		if got := agent.StopState(b.state, "r1").Reason; ran != c.dumps || (got == tokenbudget.Reason) != (c.dumps == 0) {
+		if got := agent.StopState(b.state, "r1").Reason; ran != c.dumps ||
+			(got == tokenbudget.Reason) != (c.dumps == 0) {
 			t.Errorf("budget %d: stop reason %q, %d calls, used %+v", c.most, got, ran, b.usage)
 		}
 	}

@@ -28,7 +28,8 @@ func New() *Middleware { return &Middleware{} }
 func (*Middleware) Name() string { return "SystemMessageCoalescingMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	var msgs []message.Message
 	for i := range req.Messages {
 		if req.Messages[i].Role != message.System {

@@ -30,7 +30,8 @@ type adder []message.Message
 
 func (adder) Name() string { return "Adder" }
 
-func (a adder) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (a adder) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	changed := *req
 	changed.Messages = append(append([]message.Message{}, req.Messages...), a...)
 	return next(ctx, &changed)
@@ -45,7 +46,8 @@ func run(t *testing.T, added ...message.Message) *model.Request {
 	}
 	in := message.New(message.Human, "hello")
 	in.ID = "in"
-	if _, err := a.Run(t.Context(), &agent.Runtime{RunID: "r", Input: agent.Messages.Append(in)}, state.State{}); err != nil {
+	if _, err := a.Run(t.Context(), &agent.Runtime{RunID: "r", Input: agent.Messages.Append(in)},
+		state.State{}); err != nil {
 		t.Fatal(err)
 	}
 	return f.seen

@@ -92,7 +92,8 @@ func isBlank(m *message.Message) bool {
 func fallback(blank message.Message, id string) message.Message {
 	m := blank.WithoutCalls()
 	m.ID = id
-	m.Content = slices.DeleteFunc(slices.Clone(m.Content), func(p message.Part) bool { return p.Type == message.PartText })
+	m.Content = slices.DeleteFunc(slices.Clone(m.Content),
+		func(p message.Part) bool { return p.Type == message.PartText })
 	m.Content = append(m.Content, message.Text(gaveNothing))
 	kwargs := message.Fields{
 		message.KeyErrorFallback: json.RawMessage(`true`),

@@ -28,18 +28,21 @@ func blankAnswers() map[string][]message.Chunk {
 		"only reasoning":       {{Reasoning: "hm"}, {FinishReason: "stop"}},
 		"the length used up":   {{Reasoning: "hm"}, {FinishReason: "length"}},
 		"tool calls announced": {{FinishReason: "tool_calls"}},
-		"a raw copy of a call": {{Kwargs: message.Fields{"tool_calls": json.RawMessage(`[{"id":"a"}]`)}}, {FinishReason: "stop"}},
+		"a raw copy of a call": {{Kwargs: message.Fields{"tool_calls": json.RawMessage(`[{"id":"a"}]`)}},
+			{FinishReason: "stop"}},
 	}
 }
 
-// TestRow32ABlankAnswerAfterToolsIsAskedAgain: the blank message goes, a stored hidden note comes, and the second answer is
-// the run's.
+// TestRow32ABlankAnswerAfterToolsIsAskedAgain: the blank message goes, a stored hidden note comes, and the second
+// answer is the run's.
 func TestRow32ABlankAnswerAfterToolsIsAskedAgain(t *testing.T) {
 	for name, blank := range blankAnswers() {
 		t.Run(name, func(t *testing.T) {
-			b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), agenttest.Calls("look", `{}`), blank, agenttest.Say("found it"))
+			b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), agenttest.Calls("look", `{}`),
+				blank, agenttest.Say("found it"))
 			msgs := b.Run(t, "go")
-			if len(msgs) != 5 || !conversation.IsNote(msgs[3], "terminal_response_recovery") || msgs[4].Text() != "found it" || failed(msgs[4]) {
+			if len(msgs) != 5 || !conversation.IsNote(msgs[3], "terminal_response_recovery") ||
+				msgs[4].Text() != "found it" || failed(msgs[4]) {
 				t.Fatalf("%q", agenttest.Talk(msgs))
 			}
 			b.Run(t, "thanks")
@@ -66,18 +69,21 @@ func TestObserved32ABlankAnswerWithoutToolsIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestPitfall9ABlankAnswerIsRetriedOncePerRun: then a visible fallback text ends the run as failed; the next run may try
-// again.
+// TestPitfall9ABlankAnswerIsRetriedOncePerRun: then a visible fallback text ends the run as failed; the next run may
+// try again.
 func TestPitfall9ABlankAnswerIsRetriedOncePerRun(t *testing.T) {
 	for name, blank := range blankAnswers() {
 		t.Run(name, func(t *testing.T) {
-			b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), agenttest.Calls("look", `{}`), blank, blank, blank, agenttest.Say("back"))
+			b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), agenttest.Calls("look", `{}`),
+				blank, blank, blank, agenttest.Say("back"))
 			msgs := b.Run(t, "go")
 			last := msgs[len(msgs)-1]
-			if len(b.Model.Requests) != 3 || !failed(last) || !strings.Contains(last.Text(), "no answer") || last.AsksForTools() {
+			if len(b.Model.Requests) != 3 || !failed(last) || !strings.Contains(last.Text(), "no answer") ||
+				last.AsksForTools() {
 				t.Fatalf("%d requests, %q", len(b.Model.Requests), agenttest.Talk(msgs))
 			}
-			if last.ID == "" || slices.ContainsFunc(msgs[:len(msgs)-1], func(m message.Message) bool { return m.ID == last.ID }) {
+			if last.ID == "" || slices.ContainsFunc(msgs[:len(msgs)-1],
+				func(m message.Message) bool { return m.ID == last.ID }) {
 				t.Errorf("the fallback has the id %q", last.ID)
 			}
 			msgs = b.Run(t, "and now?")
@@ -91,7 +97,8 @@ func TestPitfall9ABlankAnswerIsRetriedOncePerRun(t *testing.T) {
 // TestToolsAfterARecovery: a run that was asked again and went on working is not asked a second time.
 func TestToolsAfterARecovery(t *testing.T) {
 	blank := []message.Chunk{{FinishReason: "stop"}}
-	b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), blank, agenttest.Calls("look", `{}`), blank)
+	b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), blank, agenttest.Calls("look", `{}`),
+		blank)
 	msgs := b.Run(t, "go")
 	if last := msgs[len(msgs)-1]; len(b.Model.Requests) != 3 || !failed(last) {
 		t.Errorf("%d requests, %q", len(b.Model.Requests), agenttest.Talk(msgs))
@@ -102,13 +109,15 @@ func TestToolsAfterARecovery(t *testing.T) {
 // TestAnswersThatAreNotBlank are left as they are.
 func TestAnswersThatAreNotBlank(t *testing.T) {
 	look := &agenttest.Tool{Name: "look"}
-	b := agenttest.New(t, agent.Config{Tools: []tool.Tool{look}}, chain(), agenttest.Calls("look", `{}`), agenttest.Calls("look", `{"x":`), agenttest.Ends("length", "half"))
+	b := agenttest.New(t, agent.Config{Tools: []tool.Tool{look}}, chain(), agenttest.Calls("look", `{}`),
+		agenttest.Calls("look", `{"x":`), agenttest.Ends("length", "half"))
 	msgs := b.Run(t, "go")
 	want := []string{"human: go", "ai: ", "tool look: ok", "ai: ", agenttest.Talk(msgs)[4], "ai: half"}
 	if diff := cmp.Diff(want, agenttest.Talk(msgs)); diff != "" {
 		t.Error(diff)
 	}
-	picture := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartImage, URL: "https://x/y.png"}}}
+	picture := message.Message{Role: message.AI,
+		Content: []message.Part{{Type: message.PartImage, URL: "https://x/y.png"}}}
 	if isBlank(&picture) {
 		t.Error("a picture is no blank answer")
 	}
@@ -116,7 +125,8 @@ func TestAnswersThatAreNotBlank(t *testing.T) {
 
 // TestAStoppedRunStillAnswers: the last answer of a run at its limit is the loop's business.
 func TestAStoppedRunStillAnswers(t *testing.T) {
-	b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), agenttest.Calls("look", `{}`), []message.Chunk{{FinishReason: "stop"}})
+	b := agenttest.New(t, agent.Config{Tools: agenttest.Tools("look")}, chain(), agenttest.Calls("look", `{}`),
+		[]message.Chunk{{FinishReason: "stop"}})
 	b.Config.MaxSteps = 1
 	msgs := b.Run(t, "go")
 	if last := msgs[len(msgs)-1]; last.Text() == "" || b.Reason() != agent.ReasonTurns || len(b.Model.Requests) != 2 {

@@ -40,7 +40,8 @@ var (
 func New() *Middleware { return &Middleware{} }
 
 // paths are where the thread's folders are, as clients see it: inside the sandbox. They never change.
-var paths = threadstate.ThreadPaths{WorkspacePath: sandbox.Workspace, UploadsPath: sandbox.Uploads, OutputsPath: sandbox.Outputs}
+var paths = threadstate.ThreadPaths{WorkspacePath: sandbox.Workspace, UploadsPath: sandbox.Uploads,
+	OutputsPath: sandbox.Outputs}
 
 // Name implements [agent.Middleware].
 func (*Middleware) Name() string { return "ThreadDataMiddleware" }

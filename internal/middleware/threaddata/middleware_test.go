@@ -64,7 +64,8 @@ func TestRunSeesFoldersAndStampedMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt := &agent.Runtime{RunID: "r1", Now: func() time.Time { return noon }, Input: agent.Messages.Append(human("1", ""), human("2", ""))}
+	rt := &agent.Runtime{RunID: "r1", Now: func() time.Time { return noon },
+		Input: agent.Messages.Append(human("1", ""), human("2", ""))}
 	s, err := a.Run(t.Context(), rt, state.State{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,8 @@ func TestRunSeesFoldersAndStampedMessage(t *testing.T) {
 	if first.Name != "" || first.Kwargs != nil {
 		t.Errorf("an earlier message was stamped: %+v", first)
 	}
-	if last.Name != "user-input" || string(last.Kwargs["run_id"]) != `"r1"` || string(last.Kwargs["timestamp"]) != `"2026-03-04T11:00:00.000005+00:00"` {
+	if last.Name != "user-input" || string(last.Kwargs["run_id"]) != `"r1"` ||
+		string(last.Kwargs["timestamp"]) != `"2026-03-04T11:00:00.000005+00:00"` {
 		t.Errorf("message %q with %s", last.Name, last.Kwargs)
 	}
 }

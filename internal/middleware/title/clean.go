@@ -46,8 +46,8 @@ func withoutThoughts(s string) string {
 // quotes are what models put around a title.
 const quotes = "\"'`*#“”„‘’«»「」『』 \t"
 
-// clean makes a title with most characters at most of what a model said: its first line without thoughts and quotes. It may
-// be empty.
+// clean makes a title with most characters at most of what a model said: its first line without thoughts and quotes. It
+// may be empty.
 func clean(said string, most int) string {
 	for line := range strings.Lines(strings.ToValidUTF8(withoutThoughts(said), "")) {
 		line = strings.Map(plain, line)

@@ -59,7 +59,8 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said string, most int) {
 		most = 10 + (most&0xff+256)%191
 		title := clean(said, most)
-		if n := utf8.RuneCountInString(title); n > most || !utf8.ValidString(title) || strings.ContainsAny(title, "\n\r\x00") ||
+		if n := utf8.RuneCountInString(title); n > most || !utf8.ValidString(title) ||
+			strings.ContainsAny(title, "\n\r\x00") ||
 			title != strings.TrimSpace(title) {
 			t.Errorf("%q becomes %q with %d characters", said, title, n)
 		}

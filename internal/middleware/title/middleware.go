@@ -108,7 +108,8 @@ func firstUser(msgs []message.Message) (first *message.Message, n int) {
 
 // WrapModelCall implements [agent.ModelCallWrapper]. The title, or that there is none yet, becomes part of the state
 // together with the answer.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	p := pendings.Get(req.State)
 	if m.cfg.Model == nil || p.Title == "" || p.Tries >= maxTries || threadstate.Title.Get(req.State) != p.Title {
 		return next(ctx, req)

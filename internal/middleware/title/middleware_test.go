@@ -77,7 +77,8 @@ func (f *titler) asked() int { f.mu.Lock(); defer f.mu.Unlock(); return len(f.pr
 type slow struct{ takes time.Duration }
 
 func (slow) Name() string { return "Slow" }
-func (s slow) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (s slow) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	select {
 	case <-time.After(s.takes):
 		return next(ctx, req)
@@ -88,7 +89,8 @@ func (s slow) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next a
 
 func titled(t *testing.T, cfg Config, takes time.Duration, answers ...[]message.Chunk) *agenttest.Thread {
 	t.Helper()
-	return agenttest.New(t, agent.Config{Tools: agenttest.Tools("bash")}, []agent.Middleware{New(cfg), slow{takes}}, answers...)
+	return agenttest.New(t, agent.Config{Tools: agenttest.Tools("bash")}, []agent.Middleware{New(cfg), slow{takes}},
+		answers...)
 }
 
 func titleOf(b *agenttest.Thread) string { return threadstate.Title.Get(b.State) }
@@ -148,7 +150,8 @@ func TestObserved21TheTitleIsOfTheUsersOwnText(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			side := &titler{err: errors.New("down")}
 			b := titled(t, Config{Model: side}, time.Second)
-			s, err := b.Agent.Run(t.Context(), &agent.Runtime{RunID: "r", Input: agent.Messages.Append(uploaded(text))}, b.State)
+			s, err := b.Agent.Run(t.Context(), &agent.Runtime{RunID: "r", Input: agent.Messages.Append(uploaded(text))},
+				b.State)
 			if err != nil || threadstate.Title.Get(s) != want {
 				t.Errorf("title %q, error %v", threadstate.Title.Get(s), err)
 			}
@@ -187,8 +190,8 @@ func TestRow21TitleOfAModel(t *testing.T) {
 	})
 }
 
-// TestObserved21TheTitleDelaysNoStep: the first tool starts when the answer is there, however long the title takes, and the
-// title comes with a later answer.
+// TestObserved21TheTitleDelaysNoStep: the first tool starts when the answer is there, however long the title takes, and
+// the title comes with a later answer.
 func TestObserved21TheTitleDelaysNoStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		side, bash := &titler{takes: 3 * time.Second, says: "Deer"}, agenttest.Calls("bash", `{}`)
@@ -207,7 +210,8 @@ func TestObserved21TheTitleDelaysNoStep(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		side := &titler{takes: 2500 * time.Millisecond, says: "Deer"}
-		b := titled(t, Config{Model: side, Grace: time.Second}, 2*time.Second, agenttest.Calls("bash", `{}`), agenttest.Say("done"))
+		b := titled(t, Config{Model: side, Grace: time.Second}, 2*time.Second, agenttest.Calls("bash", `{}`),
+			agenttest.Say("done"))
 		start := time.Now()
 		b.Run(t, question)
 		if took := time.Since(start); titleOf(b) != "Deer" || took != 4500*time.Millisecond {
@@ -218,7 +222,8 @@ func TestObserved21TheTitleDelaysNoStep(t *testing.T) {
 
 // TestPitfall38TheTitleHardlyDelaysTheEnd: at most for the grace, and not at all if that is none.
 func TestPitfall38TheTitleHardlyDelaysTheEnd(t *testing.T) {
-	for grace, want := range map[time.Duration]time.Duration{-1: time.Second, 0: 2500 * time.Millisecond, 200 * time.Millisecond: 1200 * time.Millisecond} {
+	for grace, want := range map[time.Duration]time.Duration{-1: time.Second, 0: 2500 * time.Millisecond,
+		200 * time.Millisecond: 1200 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
 			side := &titler{takes: time.Hour, says: "Deer"}
 			b := titled(t, Config{Model: side, Grace: grace}, time.Second)
@@ -248,7 +253,8 @@ func TestATitleThatWasTooSlowComesWithTheNextTurn(t *testing.T) {
 // TestFailuresLeaveTheFirstTitle: errors, empty words and panics, three times at most.
 func TestFailuresLeaveTheFirstTitle(t *testing.T) {
 	for name, side := range map[string]*titler{
-		"an error": {err: errors.New("down")}, "nothing said": {says: " "}, "thoughts alone": {says: "<think>x"}, "a panic": {panic: true},
+		"an error": {err: errors.New("down")}, "nothing said": {says: " "}, "thoughts alone": {says: "<think>x"},
+		"a panic": {panic: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := titled(t, Config{Model: side}, time.Second)
@@ -305,7 +311,8 @@ func (broken) WrapModelCall(context.Context, *agent.ModelRequest, agent.ModelHan
 // TestAPromptOfTheUsersOwn has its parts replaced, as it was written for.
 func TestAPromptOfTheUsersOwn(t *testing.T) {
 	m := New(Config{MaxWords: 3, Prompt: "{{{max_words}}} U:{user_msg} A:{assistant_msg}"})
-	msgs := []message.Message{message.New(message.Human, strings.Repeat("u", 600)), message.New(message.AI, "<think>x</think>yes {user_msg}")}
+	msgs := []message.Message{message.New(message.Human, strings.Repeat("u", 600)),
+		message.New(message.AI, "<think>x</think>yes {user_msg}")}
 	want := "{3} U:" + strings.Repeat("u", 500) + " A:yes {user_msg}"
 	if got := m.prompt(msgs); got != want {
 		t.Errorf("got %q", got)

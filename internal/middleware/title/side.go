@@ -101,11 +101,13 @@ func (m *Middleware) prompt(msgs []message.Message) string {
 	if first, _ := firstUser(msgs); first != nil {
 		user = conversation.OwnText(*first)
 	}
-	if i := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.AI && m.Text() != "" }); i >= 0 {
+	if i := slices.IndexFunc(msgs,
+		func(m message.Message) bool { return m.Role == message.AI && m.Text() != "" }); i >= 0 {
 		assistant = withoutThoughts(msgs[i].Text())
 	}
 	return strings.NewReplacer(
 		"{{", "{", "}}", "}", "{max_words}", strconv.Itoa(m.cfg.MaxWords),
-		"{user_msg}", untrusted.Text(excerpt.First(user, maxQuoted)), "{assistant_msg}", untrusted.Text(excerpt.First(assistant, maxQuoted)),
+		"{user_msg}", untrusted.Text(excerpt.First(user, maxQuoted)), "{assistant_msg}",
+		untrusted.Text(excerpt.First(assistant, maxQuoted)),
 	).Replace(m.cfg.Prompt)
 }

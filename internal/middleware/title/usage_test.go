@@ -30,13 +30,15 @@ func TestTheTokensOfATitleAreTheRuns(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			side := &titler{takes: c.takes, says: c.says, usage: &took}
-			b := titled(t, Config{Model: side, ModelName: "small", Grace: -1}, time.Second, agenttest.Calls("bash", `{}`), agenttest.Calls("bash", `{}`))
+			b := titled(t, Config{Model: side, ModelName: "small", Grace: -1}, time.Second,
+				agenttest.Calls("bash", `{}`), agenttest.Calls("bash", `{}`))
 			b.Run(t, question)
 			var want message.Usage
 			for range c.tries {
 				want = want.Add(took)
 			}
-			if diff := cmp.Diff(map[string]message.Usage{"small": want}, threadstate.SideUsage(b.State, b.RunID())); diff != "" {
+			if diff := cmp.Diff(map[string]message.Usage{"small": want},
+				threadstate.SideUsage(b.State, b.RunID())); diff != "" {
 				t.Errorf("%s: beside the conversation: %s", name, diff)
 			}
 			if diff := cmp.Diff(want, b.Usage); diff != "" {
@@ -56,7 +58,8 @@ func TestTheBudgetSeesTheTitle(t *testing.T) {
 		side := &titler{says: "Deer", usage: &message.Usage{InputTokens: 5000, TotalTokens: 5000}}
 		bash := &agenttest.Tool{Name: "bash"}
 		b := agenttest.New(t, agent.Config{Tools: []tool.Tool{bash}}, []agent.Middleware{
-			New(Config{Model: side, ModelName: "small"}), tokenbudget.New(tokenbudget.Config{MaxTokens: 5000}), slow{time.Second},
+			New(Config{Model: side, ModelName: "small"}), tokenbudget.New(tokenbudget.Config{MaxTokens: 5000}),
+			slow{time.Second},
 		}, agenttest.Calls("bash", `{}`))
 		b.Run(t, question)
 		if got := agent.StopState(b.State, b.RunID()).Reason; got != tokenbudget.Reason || bash.Ran() != 0 {
@@ -69,10 +72,12 @@ func TestTheBudgetSeesTheTitle(t *testing.T) {
 func TestTheTokensOfATitleAreThoseOfWhoMadeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		took := message.Usage{InputTokens: 90, OutputTokens: 10, TotalTokens: 100}
-		other := &modelcall.Model{ChatModel: &titler{says: "Deer", usage: &took}, Entry: modelcall.Entry{Name: "other"}, Instead: true}
+		other := &modelcall.Model{ChatModel: &titler{says: "Deer", usage: &took}, Entry: modelcall.Entry{Name: "other"},
+			Instead: true}
 		b := titled(t, Config{Model: other, ModelName: "small"}, time.Second)
 		b.Run(t, question)
-		if diff := cmp.Diff(map[string]message.Usage{"other": took}, threadstate.SideUsage(b.State, b.RunID())); diff != "" || titleOf(b) != "Deer" {
+		if diff := cmp.Diff(map[string]message.Usage{"other": took},
+			threadstate.SideUsage(b.State, b.RunID())); diff != "" || titleOf(b) != "Deer" {
 			t.Error(diff)
 		}
 	})

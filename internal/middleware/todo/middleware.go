@@ -70,7 +70,8 @@ func (*Middleware) BeforeModel(_ context.Context, rt *agent.Runtime, s state.Sta
 	if len(open(todos)) == 0 || inSight(compaction.InSight(s, agent.Messages.Get(s))) {
 		return agent.Command{}, nil
 	}
-	return agent.Command{Update: agent.Messages.Append(conversation.Note(rt.NewID(), ReminderName, outOfSight(todos)))}, nil
+	return agent.Command{Update: agent.Messages.Append(conversation.Note(rt.NewID(), ReminderName, outOfSight(todos)))},
+		nil
 }
 
 // inSight reports whether the messages show the plan.
@@ -127,7 +128,8 @@ func isFinal(m *message.Message) bool {
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper]: of several plans in one answer nobody knows which one counts.
-func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	if req.Call.Name != ToolName {
 		return next(ctx, req)
 	}

@@ -63,7 +63,8 @@ func TestRow19TodoWriteTodosReplacesThePlan(t *testing.T) {
 	for _, c := range []struct {
 		name, args, want, says string
 	}{
-		{"a plan", plan("a completed", "b in_progress", "c pending"), "a completed, b in_progress, c pending", "1 completed, 1 in progress, 1 pending"},
+		{"a plan", plan("a completed", "b in_progress", "c pending"), "a completed, b in_progress, c pending",
+			"1 completed, 1 in progress, 1 pending"},
 		{"an empty plan", plan(), "", "empty"},
 		{"an unknown status", plan("a done"), "old pending", "in_progress"},
 		{"a blank item", plan(" pending"), "old pending", "item 1"},
@@ -75,7 +76,8 @@ func TestRow19TodoWriteTodosReplacesThePlan(t *testing.T) {
 			b := planned(t, plans("old pending"), agenttest.Calls(ToolName, c.args), agenttest.Calls(ToolName, c.args))
 			b.Config.MaxSteps = 4
 			msgs := b.Run(t, "go")
-			if todos(b) != c.want || !strings.Contains(msgs[4].Text(), c.says) || (msgs[4].Status == message.StatusError) != (c.want == "old pending") {
+			if todos(b) != c.want || !strings.Contains(msgs[4].Text(), c.says) ||
+				(msgs[4].Status == message.StatusError) != (c.want == "old pending") {
 				t.Errorf("todos %q, answer %q", todos(b), msgs[4].Text())
 			}
 		})
@@ -127,7 +129,8 @@ func TestObserved19ParallelPlansAreAllRejected(t *testing.T) {
 		errs  int
 	}{
 		{"two plans", []string{ToolName, plan("a pending"), ToolName, plan("b pending")}, "", 2},
-		{"two plans and another", []string{ToolName, plan("a pending"), "bash", `{}`, ToolName, plan("b pending")}, "", 2},
+		{"two plans and another", []string{ToolName, plan("a pending"), "bash", `{}`, ToolName, plan("b pending")}, "",
+			2},
 		{"one of two is cut", []string{ToolName, plan("a pending"), ToolName, `{"todos":[`}, "", 2},
 		{"one beside another tool", []string{"bash", `{}`, ToolName, plan("a completed")}, "a completed", 0},
 	} {
@@ -160,7 +163,8 @@ func hide(t *testing.T, b *agenttest.Thread) {
 
 // TestRow19TodoReminderWhenThePlanIsOutOfSight: once after each compaction, as a stored note at the end.
 func TestRow19TodoReminderWhenThePlanIsOutOfSight(t *testing.T) {
-	b := planned(t, plans("a<system> completed", "b in_progress"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	b := planned(t, plans("a<system> completed", "b in_progress"), agenttest.Say("x"), agenttest.Say("x"),
+		agenttest.Say("x"))
 	if msgs := b.Run(t, "go"); len(notes(msgs, "todo_reminder")) != 0 {
 		t.Fatalf("reminded of a plan in sight: %q", agenttest.Talk(msgs))
 	}
@@ -174,7 +178,8 @@ func TestRow19TodoReminderWhenThePlanIsOutOfSight(t *testing.T) {
 		if len(got) != 1 || !conversation.IsNote(msgs[1], "todo_reminder") {
 			t.Fatalf("%q", agenttest.Talk(msgs))
 		}
-		if text := got[0].Text(); !strings.Contains(text, "completed: a&lt;system&gt;") || !strings.Contains(text, "in_progress: b") {
+		if text := got[0].Text(); !strings.Contains(text, "completed: a&lt;system&gt;") ||
+			!strings.Contains(text, "in_progress: b") {
 			t.Errorf("the reminder says %q", text)
 		}
 	}
@@ -193,7 +198,8 @@ func TestNoReminderOfAFinishedPlan(t *testing.T) {
 
 // TestRow19TodoGuardSendsTheModelOn: at most twice in a run, and no more when the plan is done.
 func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
-	b := planned(t, plans("a pending", "b pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("four"))
+	b := planned(t, plans("a pending", "b pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"),
+		agenttest.Say("four"))
 	msgs := b.Run(t, "go")
 	got := notes(msgs, "todo_completion_reminder")
 	if len(got) != 2 || len(b.Model.Requests) != 4 || msgs[len(msgs)-1].Text() != "three" {
@@ -213,13 +219,15 @@ func TestRow19TodoGuardSendsTheModelOn(t *testing.T) {
 
 // TestObserved19AnUnrelatedTurnCostsNothing: only a run that has worked on the plan is sent on.
 func TestObserved19AnUnrelatedTurnCostsNothing(t *testing.T) {
-	b := planned(t, plans("a pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"), agenttest.Say("noon"))
+	b := planned(t, plans("a pending"), agenttest.Say("one"), agenttest.Say("two"), agenttest.Say("three"),
+		agenttest.Say("noon"))
 	b.Run(t, "go")
 	before := len(b.Model.Requests)
 	if msgs := b.Run(t, "what time is it?"); len(b.Model.Requests) != before+1 || len(msgs) != 2 {
 		t.Fatalf("%d requests, %q", len(b.Model.Requests)-before, agenttest.Talk(msgs))
 	}
-	b.Model.Answers = append(b.Model.Answers, plans("a in_progress"), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("x"))
+	b.Model.Answers = append(b.Model.Answers, plans("a in_progress"), agenttest.Say("x"), agenttest.Say("x"),
+		agenttest.Say("x"))
 	if msgs := b.Run(t, "go on with it"); len(notes(msgs, CompletionName)) != 2 {
 		t.Errorf("a run that works on the plan again: %q", agenttest.Talk(msgs))
 	}
@@ -234,14 +242,16 @@ func TestRow19TodoGuardLeavesOtherEndingsAlone(t *testing.T) {
 	raw[0].Kwargs = message.Fields{"function_call": json.RawMessage(`{"name":"bash"}`)}
 	for name, last := range map[string][]message.Chunk{
 		"a failed model call": failed, "a raw call": raw,
-		"calls announced": agenttest.Ends("tool_calls", "calling"), "a call announced": agenttest.Ends("function_call", "calling"),
+		"calls announced": agenttest.Ends("tool_calls", "calling"), "a call announced": agenttest.Ends("function_call",
+			"calling"),
 	} {
 		b := planned(t, plans("a pending"), last)
 		if msgs := b.Run(t, "go"); len(msgs) != 4 {
 			t.Errorf("%s: %q", name, agenttest.Talk(msgs))
 		}
 	}
-	b := planned(t, plans("a pending"), agenttest.Calls("bash", `{"x":`), agenttest.Say("x"), agenttest.Say("x"), agenttest.Say("done"))
+	b := planned(t, plans("a pending"), agenttest.Calls("bash", `{"x":`), agenttest.Say("x"), agenttest.Say("x"),
+		agenttest.Say("done"))
 	if msgs := b.Run(t, "go"); len(notes(msgs[:6], CompletionName)) != 0 || len(notes(msgs, CompletionName)) != 2 {
 		t.Errorf("invalid calls: %q", agenttest.Talk(msgs))
 	}
@@ -256,9 +266,11 @@ func TestRow19TodoGuardLeavesOtherEndingsAlone(t *testing.T) {
 func TestLongPlansAreShortInNotes(t *testing.T) {
 	var todos []threadstate.Todo
 	for i := range maxItems {
-		todos = append(todos, threadstate.Todo{Content: fmt.Sprintf("%d\n", i) + strings.Repeat("é", maxContent/2), Status: "pending"})
+		todos = append(todos, threadstate.Todo{Content: fmt.Sprintf("%d\n", i) + strings.Repeat("é", maxContent/2),
+			Status: "pending"})
 	}
-	if text := unfinished(todos); len(text) > 2*maxShown*maxNamed+500 || !strings.Contains(text, "and 90 more") || strings.Count(text, "\n") != maxNamed+2 {
+	if text := unfinished(todos); len(text) > 2*maxShown*maxNamed+500 || !strings.Contains(text, "and 90 more") ||
+		strings.Count(text, "\n") != maxNamed+2 {
 		t.Errorf("%d bytes, %d lines", len(text), strings.Count(text, "\n"))
 	}
 	if text := outOfSight(todos); len(text) > 2*(maxShown+20)*maxItems || strings.Count(text, "\n") != maxItems+1 {

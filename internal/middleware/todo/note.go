@@ -47,7 +47,8 @@ func unfinished(left []threadstate.Todo) string {
 	if more := len(left) - maxNamed; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
-	b.WriteString("Do them now, or correct the plan with write_todos if they are done or not needed. Then give your final answer.")
+	b.WriteString("Do them now, or correct the plan with write_todos if they are done or not needed. Then give your " +
+		"final answer.")
 	return b.String()
 }
 

@@ -33,19 +33,22 @@ type item struct {
 
 // newTool makes write_todos.
 func newTool() tool.Tool {
-	return tool.MustNew(tool.Spec{Name: ToolName, Description: strings.TrimSpace(description), Effect: tool.Idempotent}, write)
+	return tool.MustNew(tool.Spec{Name: ToolName, Description: strings.TrimSpace(description), Effect: tool.Idempotent},
+		write)
 }
 
 // write replaces the plan, and remembers that this run works on it.
 func write(_ context.Context, call *tool.Call, in args) (*tool.Result, error) {
 	if len(in.Todos) > maxItems {
-		return tool.Error(fmt.Sprintf("The plan was not changed: it has %d items, more than %d. Join small ones.", len(in.Todos), maxItems)), nil
+		return tool.Error(fmt.Sprintf("The plan was not changed: it has %d items, more than %d. Join small ones.",
+			len(in.Todos), maxItems)), nil
 	}
 	list := make([]threadstate.Todo, 0, len(in.Todos)) // not nil: an empty plan takes the place of the old one
 	for i, it := range in.Todos {
 		text := strings.TrimSpace(it.Content)
 		if text == "" || len(text) > maxContent {
-			return tool.Error(fmt.Sprintf("The plan was not changed: the content of item %d has %d bytes; 1 to %d are possible.",
+			return tool.Error(fmt.Sprintf("The plan was not changed: the content of item %d has %d bytes; 1 to %d "+
+				"are possible.",
 				i+1, len(text), maxContent)), nil
 		}
 		list = append(list, threadstate.Todo{Content: text, Status: it.Status})

@@ -20,7 +20,8 @@ func TestAnAnswerCostsWhatItsModelCosts(t *testing.T) {
 		if raw, err := json.Marshal(by); by != "" && err == nil {
 			answer[1].Metadata = message.Fields{modelcall.KeyAnsweredBy: raw}
 		}
-		b := agenttest.New(t, agent.Config{}, []agent.Middleware{New(Config{MaxCost: 1000, Model: "dear", Prices: prices})}, answer)
+		b := agenttest.New(t, agent.Config{},
+			[]agent.Middleware{New(Config{MaxCost: 1000, Model: "dear", Prices: prices})}, answer)
 		b.Run(t, "go")
 		if got := recordOf(b.State, b.RunID()).Cost; got != want {
 			t.Errorf("by %q: %g, want %g", by, got, want)

@@ -64,7 +64,8 @@ func (*Middleware) Channels() []state.AnyChannel {
 
 // WrapModelCall implements [agent.ModelCallWrapper]. It counts the answer together with storing it, so that each is
 // counted once, whatever becomes of the message later.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err != nil {
 		return nil, err

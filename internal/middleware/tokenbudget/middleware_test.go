@@ -40,7 +40,8 @@ func same(n int, t turn) turns { return turns{list: slices.Repeat([]turn{t}, n)}
 func (ts turns) answers() (out [][]message.Chunk) {
 	for n, t := range ts.list {
 		calls := agenttest.CallsOf(n, slices.Repeat([]string{"task", "{}"}, max(len(t.tasks), 1))...)
-		out = append(out, ts.took(calls, message.Usage{InputTokens: t.in, OutputTokens: t.out, TotalTokens: t.in + t.out}))
+		out = append(out, ts.took(calls, message.Usage{InputTokens: t.in, OutputTokens: t.out, TotalTokens: t.in +
+			t.out}))
 	}
 	return out
 }
@@ -61,14 +62,16 @@ func (ts turns) task(c *tool.Call) (*tool.Result, error) {
 	res, of := tool.Text("ok"), ts.list[n]
 	if i < len(of.tasks) && of.tasks[i] >= 0 {
 		res.Kwargs = message.Fields{
-			toolmeta.KeySubagentUsage: fmt.Appendf(nil, `{"input_tokens":%d,"output_tokens":0,"total_tokens":%[1]d}`, of.tasks[i]),
+			toolmeta.KeySubagentUsage: fmt.Appendf(nil, `{"input_tokens":%d,"output_tokens":0,"total_tokens":%[1]d}`,
+				of.tasks[i]),
 			toolmeta.KeySubagentModel: fmt.Appendf(nil, "%q", of.by),
 		}
 	}
 	return res, nil
 }
 
-// play runs the turns with the budget and more middlewares, from the start or from a step that an earlier run committed.
+// play runs the turns with the budget and more middlewares, from the start or from a step that an earlier run
+// committed.
 func play(t agenttest.TB, cfg Config, ts turns, from *agent.Step, more ...agent.Middleware) *agenttest.Thread {
 	t.Helper()
 	task := &agenttest.Tool{Name: "task", Do: ts.task}
@@ -105,7 +108,8 @@ func TestBudgetWarnsOnceThenStops(t *testing.T) {
 	p.CheckGrowth(t)
 }
 
-// TestBudgetStopStillAnswers: the calls that are not allowed any more are answered, and the model sums up without tools.
+// TestBudgetStopStillAnswers: the calls that are not allowed any more are answered, and the model sums up without
+// tools.
 func TestBudgetStopStillAnswers(t *testing.T) {
 	p := play(t, Config{MaxTokens: 2000}, same(20, turn{in: 900, out: 100}), nil)
 	msgs := agent.Messages.Get(p.State)
@@ -140,7 +144,8 @@ func TestEachLimitCounts(t *testing.T) {
 	}{
 		{"input", Config{MaxTokens: 1_000_000, MaxInput: 1800}, 3, "100 of 1,000,000 tokens"},
 		{"output", Config{MaxOutput: 300}, 4, "300 of 300 output tokens (100 %)"},
-		{"money", Config{MaxCost: 0.01, Model: "m", Prices: map[string]config.Pricing{"m": {Currency: "EUR", Input: 2, Output: 10}}}, 5,
+		{"money", Config{MaxCost: 0.01, Model: "m",
+			Prices: map[string]config.Pricing{"m": {Currency: "EUR", Input: 2, Output: 10}}}, 5,
 			"0.0112 of 0.01 EUR (112 %)"},
 		{"thresholds", Config{MaxTokens: 10_000, WarnAt: 0.1, StopAt: 0.3}, 4, "3,000 of 10,000 tokens (30 %)"},
 		{"none", Config{}, 21, ""},
@@ -148,7 +153,8 @@ func TestEachLimitCounts(t *testing.T) {
 	} {
 		p := play(t, c.cfg, same(20, turn{in: 900, out: 100}), nil)
 		warned := strings.Join(notes(p), "\n")
-		if len(p.Model.Requests) != c.want || c.note == "" && warned != "" || c.name != "input" && !strings.Contains(warned, c.note) {
+		if len(p.Model.Requests) != c.want || c.note == "" && warned != "" ||
+			c.name != "input" && !strings.Contains(warned, c.note) {
 			t.Errorf("%s: %d requests, notes %q", c.name, len(p.Model.Requests), warned)
 		}
 	}
@@ -156,7 +162,8 @@ func TestEachLimitCounts(t *testing.T) {
 
 // TestSubagentTokensAreCountedOnce: they come with the results of tasks, later than the answer that gave the tasks.
 func TestSubagentTokensAreCountedOnce(t *testing.T) { // pitfall 26
-	ts := turns{list: []turn{{in: 10, out: 1, tasks: []int{300, 400, -1}, by: "small"}, {in: 20, out: 2}, {in: 30, out: 3}}}
+	ts := turns{list: []turn{{in: 10, out: 1, tasks: []int{300, 400, -1}, by: "small"}, {in: 20, out: 2},
+		{in: 30, out: 3}}}
 	prices := map[string]config.Pricing{"m": {Input: 1}, "small": {Input: 0.5}, "other": {Currency: "CNY", Input: 9}}
 	p := play(t, Config{MaxTokens: 100_000, Model: "m", Prices: prices}, ts, nil)
 	got := record.Get(p.State)
@@ -175,7 +182,8 @@ func TestSubagentTokensAreCountedOnce(t *testing.T) { // pitfall 26
 func TestSubagentsSpendTheBudget(t *testing.T) {
 	ts := turns{list: []turn{{in: 10, out: 1, tasks: []int{4000, 5000}}, {in: 10, out: 1}, {in: 10, out: 1}}}
 	p := play(t, Config{MaxTokens: 9000}, ts, nil)
-	if p.Reason() != Reason || len(p.Model.Requests) != 2 || !p.Model.Requests[1].Settings.NoTools || len(notes(p)) != 1 {
+	if p.Reason() != Reason || len(p.Model.Requests) != 2 || !p.Model.Requests[1].Settings.NoTools ||
+		len(notes(p)) != 1 {
 		t.Errorf("reason %q after %d requests, notes %q", p.Reason(), len(p.Model.Requests), notes(p))
 	}
 }
@@ -194,16 +202,19 @@ func (titled) AfterModel(_ context.Context, rt *agent.Runtime, _ state.State) (a
 
 func TestOtherCallersCount(t *testing.T) {
 	prices := map[string]config.Pricing{"m": {Input: 1}, "small": {Input: 10}}
-	p := play(t, Config{MaxTokens: 5000, MaxCost: 0.01, Model: "m", Prices: prices}, same(9, turn{in: 500}), nil, titled{})
+	p := play(t, Config{MaxTokens: 5000, MaxCost: 0.01, Model: "m", Prices: prices}, same(9, turn{in: 500}), nil,
+		titled{})
 	warned := notes(p)
-	if p.Reason() != Reason || len(warned) != 2 || warned[1] != "3: The budget of this run is spent: 3,000 of 5,000 tokens (60 %), 0.0135 of 0.01 USD (135 %)." {
+	if p.Reason() != Reason || len(warned) != 2 ||
+		warned[1] != "3: The budget of this run is spent: 3,000 of 5,000 tokens (60 %), 0.0135 of 0.01 USD (135 %)." {
 		t.Errorf("reason %q, notes %q", p.Reason(), warned)
 	}
 }
 
 func TestBudgetIsOfTheRun(t *testing.T) {
 	p := play(t, Config{MaxTokens: 3000}, same(1, turn{in: 900}), nil)
-	if recordOf(p.State, p.RunID()).Usage.InputTokens < 900 || recordOf(p.State, "next").Usage != (message.Usage{}) || !record.Private() {
+	if recordOf(p.State, p.RunID()).Usage.InputTokens < 900 || recordOf(p.State, "next").Usage != (message.Usage{}) ||
+		!record.Private() {
 		t.Errorf("%+v", record.Get(p.State))
 	}
 	next := merge(record.Get(p.State), spending{RunID: "next", Cost: 1})
@@ -235,12 +246,14 @@ func TestSpendingSurvivesARestart(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "turns") {
 			ts.list = append(ts.list, turn{
 				in: rapid.IntRange(0, 900).Draw(t, "in"), out: rapid.IntRange(0, 90).Draw(t, "out"),
-				tasks: rapid.SliceOfN(rapid.IntRange(-1, 500), 0, 3).Draw(t, "tasks"), by: rapid.SampledFrom([]string{"", "m", "s"}).Draw(t, "by"),
+				tasks: rapid.SliceOfN(rapid.IntRange(-1, 500), 0, 3).Draw(t, "tasks"),
+				by:    rapid.SampledFrom([]string{"", "m", "s"}).Draw(t, "by"),
 			})
 		}
 		cfg := Config{
-			MaxTokens: rapid.IntRange(0, 4000).Draw(t, "max"), MaxCost: rapid.SampledFrom([]float64{0, 0.001}).Draw(t, "cost"), Model: "m",
-			Prices: map[string]config.Pricing{"m": {Input: 0.7, Output: 2.1}, "s": {Input: 0.3}, "small": {Input: 0.1}},
+			MaxTokens: rapid.IntRange(0, 4000).Draw(t, "max"), MaxCost: rapid.SampledFrom([]float64{0, 0.001}).
+					Draw(t, "cost"), Model: "m", Prices: map[string]config.Pricing{"m": {Input: 0.7, Output: 2.1},
+				"s": {Input: 0.3}, "small": {Input: 0.1}},
 		}
 		whole := play(t, cfg, ts, nil, titled{})
 		step := whole.Steps[rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "checkpoint")]

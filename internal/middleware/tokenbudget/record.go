@@ -9,7 +9,8 @@ import (
 
 // record is what the run named has spent, without the calls beside the conversation. An update adds to it; that of
 // another run replaces it.
-var record = state.Reduced("token_budget", func(old, upd spending) (spending, error) { return merge(old, upd), nil }).AsPrivate()
+var record = state.Reduced("token_budget", func(old, upd spending) (spending, error) { return merge(old, upd), nil }).
+	AsPrivate()
 
 type spending struct {
 	RunID string        `json:"run_id"`
@@ -34,7 +35,8 @@ func merge(old, upd spending) spending {
 		return upd
 	}
 	return spending{
-		RunID: upd.RunID, Usage: old.Usage.Add(upd.Usage), Cost: old.Cost + upd.Cost, TasksOf: cmp.Or(upd.TasksOf, old.TasksOf),
-		Warned: old.Warned || upd.Warned, Stopped: old.Stopped || upd.Stopped,
+		RunID: upd.RunID, Usage: old.Usage.Add(upd.Usage), Cost: old.Cost + upd.Cost,
+		TasksOf: cmp.Or(upd.TasksOf, old.TasksOf), Warned: old.Warned || upd.Warned, Stopped: old.Stopped ||
+			upd.Stopped,
 	}
 }

@@ -35,7 +35,8 @@ func (*Middleware) Name() string { return "TokenUsageMiddleware" }
 
 // WrapModelCall implements [agent.ModelCallWrapper]: an answer is marked before it enters the state. One whose calls
 // have no ids yet waits for AfterModel.
-func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (*Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err != nil || !identified(&resp.Message) {
 		return resp, err

@@ -62,8 +62,10 @@ func messages(th *agenttest.Thread, role message.Role) (out []message.Message) {
 // run lets the model give the answers.
 func run(t *testing.T, answers ...[]message.Chunk) *agenttest.Thread {
 	t.Helper()
-	tools := append(agenttest.Tools("ls"), &agenttest.Tool{Name: "task", Do: task}, &agenttest.Tool{Name: "write_todos", Do: writeTodos})
-	th := agenttest.New(t, agent.Config{Tools: tools, Channels: threadstate.Channels()}, []agent.Middleware{New()}, answers...)
+	tools := append(agenttest.Tools("ls"), &agenttest.Tool{Name: "task", Do: task},
+		&agenttest.Tool{Name: "write_todos", Do: writeTodos})
+	th := agenttest.New(t, agent.Config{Tools: tools, Channels: threadstate.Channels()}, []agent.Middleware{New()},
+		answers...)
 	th.Play(t, nil)
 	return th
 }
@@ -83,7 +85,8 @@ func TestAttribution(t *testing.T) {
 		want   string
 	}{
 		{"an answer", say("done"), `"kind":"final_answer","shared_attribution":false,"tool_call_ids":[],"actions":[]}`},
-		{"nothing to see", []message.Chunk{{Reasoning: "hm", FinishReason: "stop"}}, `"kind":"thinking","shared_attribution":false,"tool_call_ids":[],"actions":[]}`},
+		{"nothing to see", []message.Chunk{{Reasoning: "hm", FinishReason: "stop"}},
+			`"kind":"thinking","shared_attribution":false,"tool_call_ids":[],"actions":[]}`},
 		{"a tool", call("I look.", "ls", `{"description":"look","path":"/mnt"}`),
 			`"kind":"tool_batch","shared_attribution":false,"tool_call_ids":["c0"],"actions":[{"kind":"tool","tool_name":"ls","description":"look","tool_call_id":"c0"}]}`},
 		{"two tools", call("", "ls", `{"description":"look"}`, "ls", `{}`),
@@ -100,7 +103,8 @@ func TestAttribution(t *testing.T) {
 			`"kind":"tool_batch","shared_attribution":true,"tool_call_ids":["c0"],"actions":[{"kind":"todo_start","content":"first","tool_call_id":"c0"},{"kind":"todo_update","content":"second","tool_call_id":"c0"}]}`},
 		{"one step of a plan", call("", "write_todos", `{"todos":[{"content":"first","status":"completed"}]}`),
 			`"kind":"todo_update","shared_attribution":false,"tool_call_ids":["c0"],"actions":[{"kind":"todo_complete","content":"first","tool_call_id":"c0"}]}`},
-		{"arguments of another shape", call("", "write_todos", `{"todos":[1,{"content":7}]}`, "ls", `{"description":["x"]}`),
+		{"arguments of another shape", call("", "write_todos", `{"todos":[1,{"content":7}]}`, "ls",
+			`{"description":["x"]}`),
 			`"kind":"tool_batch","shared_attribution":true,"tool_call_ids":["c0","c1"],"actions":[{"kind":"tool","tool_name":"write_todos","tool_call_id":"c0"},{"kind":"tool","tool_name":"ls","tool_call_id":"c1"}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,8 +126,10 @@ func TestAttribution(t *testing.T) {
 func TestAttributionIsStoredWithTheAnswer(t *testing.T) {
 	r := run(t, call("I look.", "ls", `{"description":"look"}`), say("It is empty."))
 	ai := messages(r, message.AI)
-	same(t, ai[0].Kwargs[Key], `{"version":1,"kind":"tool_batch","shared_attribution":false,"tool_call_ids":["c0"],"actions":[{"kind":"tool","tool_name":"ls","description":"look","tool_call_id":"c0"}]}`)
-	same(t, ai[1].Kwargs[Key], `{"version":1,"kind":"final_answer","shared_attribution":false,"tool_call_ids":[],"actions":[]}`)
+	same(t,
+		ai[0].Kwargs[Key], `{"version":1,"kind":"tool_batch","shared_attribution":false,"tool_call_ids":["c0"],"actions":[{"kind":"tool","tool_name":"ls","description":"look","tool_call_id":"c0"}]}`)
+	same(t, ai[1].Kwargs[Key],
+		`{"version":1,"kind":"final_answer","shared_attribution":false,"tool_call_ids":[],"actions":[]}`)
 	for _, s := range r.Steps {
 		for _, u := range s.Updates {
 			if strings.HasPrefix(u.Node, "TokenUsageMiddleware") {
@@ -135,8 +141,11 @@ func TestAttributionIsStoredWithTheAnswer(t *testing.T) {
 
 func TestPlanMoves(t *testing.T) {
 	r := run(t,
-		call("", "write_todos", `{"todos":[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]}`),
-		call("", "write_todos", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"},{"content":"c","status":"pending"}]}`),
+		call("", "write_todos",
+			`{"todos":[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]}`),
+		call("",
+			"write_todos",
+			`{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"},{"content":"c","status":"pending"}]}`),
 		call("", "write_todos", `{"todos":[{"content":"a","status":"completed"},{"content":"b2","status":"pending"}]}`),
 		say("done"))
 	var got []string
@@ -227,7 +236,8 @@ func TestMovesTellTheWholeDifference(t *testing.T) {
 	plan := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) threadstate.Todo {
 		return threadstate.Todo{
 			Content: rapid.StringMatching("[a-d]").Draw(t, "content"),
-			Status:  rapid.SampledFrom([]string{threadstate.TodoPending, threadstate.TodoInProgress, threadstate.TodoCompleted}).Draw(t, "status"),
+			Status: rapid.SampledFrom([]string{threadstate.TodoPending, threadstate.TodoInProgress,
+				threadstate.TodoCompleted}).Draw(t, "status"),
 		}
 	}), 0, 5)
 	rapid.Check(t, func(t *rapid.T) {
@@ -255,15 +265,18 @@ func TestMovesTellTheWholeDifference(t *testing.T) {
 }
 
 func FuzzActions(f *testing.F) {
-	for _, s := range []string{`{}`, `{"todos":[{"content":"a","status":"x"}]}`, `{"todos":{}}`, `{"query":1,"description":"d"}`, `[]`, ``} {
+	for _, s := range []string{`{}`, `{"todos":[{"content":"a","status":"x"}]}`, `{"todos":{}}`,
+		`{"query":1,"description":"d"}`, `[]`, ``} {
 		f.Add("write_todos", s)
 		f.Add("task", s)
 		f.Add("web_search", s)
 	}
 	f.Fuzz(func(t *testing.T, name, args string) {
-		m := message.Message{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "c", Name: name, Args: json.RawMessage(args)}}}
+		m := message.Message{Role: message.AI,
+			ToolCalls: []message.ToolCall{{ID: "c", Name: name, Args: json.RawMessage(args)}}}
 		a := attribute(&m, []threadstate.Todo{{Content: "a", Status: "pending"}})
-		if raw, err := json.Marshal(a); err != nil || len(a.Actions) == 0 || !strings.HasPrefix(string(raw), `{"version":1,`) {
+		if raw, err := json.Marshal(a); err != nil || len(a.Actions) == 0 ||
+			!strings.HasPrefix(string(raw), `{"version":1,`) {
 			t.Fatal(string(raw), err)
 		}
 	})

@@ -28,19 +28,25 @@ var rules = []rule{
 		"authentication", "invalid api key", "invalid token", "invalid credentials", "expired token", "token expired"}},
 	{"rate_limited", false, toolmeta.NextSummarize, []string{"429"}, []string{"rate limit", "ratelimit", "rate_limit",
 		"too many requests", "quota", "throttled"}},
-	{"transient", false, toolmeta.NextTryAlternative, []string{"408", "502", "503", "504"}, []string{"timeout", "timed out", "time-out",
-		"did not finish within", "deadline exceeded", "temporarily", "connection reset", "connection refused",
-		"connection error", "connection closed", "unexpected eof", "network is unreachable", "service unavailable",
-		"bad gateway", "overloaded", "try again later"}},
-	{"config", false, toolmeta.NextStop, nil, []string{"not configured", "misconfigured", "configuration", "missing api key",
+	{"transient", false, toolmeta.NextTryAlternative, []string{"408", "502", "503", "504"},
+		[]string{"timeout", "timed out", "time-out",
+			"did not finish within", "deadline exceeded", "temporarily", "connection reset", "connection refused",
+			"connection error", "connection closed", "unexpected eof", "network is unreachable", "service unavailable",
+			"bad gateway", "overloaded", "try again later"}},
+	{"config", false, toolmeta.NextStop, nil, []string{"not configured", "misconfigured", "configuration",
+		"missing api key",
 		"api key is required", "api key is missing", "is not installed", "is disabled", "not enabled"}},
-	{"permission", true, toolmeta.NextTryAlternative, nil, []string{"permission denied", "access denied", "not permitted",
-		"not allowed", "read-only", "outside of", "outside the"}},
-	{"no_results", true, toolmeta.NextRewriteQuery, nil, []string{"no results", "no result found", "no matches", "nothing found",
+	{"permission", true, toolmeta.NextTryAlternative, nil,
+		[]string{"permission denied", "access denied", "not permitted",
+			"not allowed", "read-only", "outside of", "outside the"}},
+	{"no_results", true, toolmeta.NextRewriteQuery, nil, []string{"no results", "no result found", "no matches",
+		"nothing found",
 		"no images found", "no content"}},
-	{"not_found", true, toolmeta.NextRewriteQuery, []string{"404", "410"}, []string{"not found", "no such file", "does not exist",
-		"doesn't exist", "cannot find", "could not find", "unknown path"}},
-	{"internal", false, toolmeta.NextStop, []string{"500"}, []string{"internal error", "internal server error", "panicked"}},
+	{"not_found", true, toolmeta.NextRewriteQuery, []string{"404", "410"},
+		[]string{"not found", "no such file", "does not exist",
+			"doesn't exist", "cannot find", "could not find", "unknown path"}},
+	{"internal", false, toolmeta.NextStop, []string{"500"}, []string{"internal error", "internal server error",
+		"panicked"}},
 }
 
 // Marks of results that hold less than what was asked for, in lower case.
@@ -51,7 +57,8 @@ var (
 )
 
 func (r rule) match(text string, words []string) bool {
-	return slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(words, c) }) || hasAny(text, r.phrases)
+	return slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(words, c) }) ||
+		hasAny(text, r.phrases)
 }
 
 func hasAny(text string, phrases []string) bool {
@@ -97,7 +104,8 @@ func judge(name string, res *tool.Result) toolmeta.Meta {
 	return fromContent(text)
 }
 
-var success = toolmeta.Meta{Status: toolmeta.StatusSuccess, Recoverable: true, Next: toolmeta.NextContinue, Source: toolmeta.SourceContent}
+var success = toolmeta.Meta{Status: toolmeta.StatusSuccess, Recoverable: true, Next: toolmeta.NextContinue,
+	Source: toolmeta.SourceContent}
 
 // fromContent looks for marks that the tool set itself, which stand at the start or end; what is written in between,
 // such as the text of a page, says nothing about the call.
@@ -109,9 +117,11 @@ func fromContent(text string) toolmeta.Meta {
 	switch {
 	case hasAny(text, nothing):
 		kind := "no_results"
-		return toolmeta.Meta{Status: toolmeta.StatusPartial, ErrorType: &kind, Recoverable: true, Next: toolmeta.NextRewriteQuery, Source: toolmeta.SourceContent}
+		return toolmeta.Meta{Status: toolmeta.StatusPartial, ErrorType: &kind, Recoverable: true,
+			Next: toolmeta.NextRewriteQuery, Source: toolmeta.SourceContent}
 	case hasAny(text, cutShort):
-		return toolmeta.Meta{Status: toolmeta.StatusPartial, Recoverable: true, Next: toolmeta.NextRewriteQuery, Source: toolmeta.SourceContent}
+		return toolmeta.Meta{Status: toolmeta.StatusPartial, Recoverable: true, Next: toolmeta.NextRewriteQuery,
+			Source: toolmeta.SourceContent}
 	}
 	return success
 }
@@ -122,7 +132,8 @@ func failure(text, source string) toolmeta.Meta {
 	words := strings.FieldsFunc(text, isNotWord)
 	for _, r := range rules {
 		if r.match(text, words) {
-			return toolmeta.Meta{Status: toolmeta.StatusError, ErrorType: &r.kind, Recoverable: r.recoverable, Next: r.next, Source: source}
+			return toolmeta.Meta{Status: toolmeta.StatusError, ErrorType: &r.kind, Recoverable: r.recoverable,
+				Next: r.next, Source: source}
 		}
 	}
 	return unknownError(source)
@@ -130,7 +141,8 @@ func failure(text, source string) toolmeta.Meta {
 
 func unknownError(source string) toolmeta.Meta {
 	kind := "unknown"
-	return toolmeta.Meta{Status: toolmeta.StatusError, ErrorType: &kind, Recoverable: true, Next: toolmeta.NextTryAlternative, Source: source}
+	return toolmeta.Meta{Status: toolmeta.StatusError, ErrorType: &kind, Recoverable: true,
+		Next: toolmeta.NextTryAlternative, Source: source}
 }
 
 // errorField returns what the error field of a JSON object says; empty if it means no error. ok is false if text is

@@ -41,7 +41,8 @@ func TestJudge(t *testing.T) {
 
 		{"text that says error", "t", false, "Error: File not found: x", "error not_found rewrite_query"},
 		{"status words in ordinary text", "t", false, "the page explains 404 and forbidden zones", ok},
-		{"no results in a success", "web_search", false, "No results found for x.", "partial_success no_results rewrite_query"},
+		{"no results in a success", "web_search", false, "No results found for x.",
+			"partial_success no_results rewrite_query"},
 		{"cut short", "grep", false, long + "[truncated]", "partial_success - rewrite_query"},
 		{"mark deep inside is only text", "web_fetch", false, long + "truncated" + long, ok},
 
@@ -87,7 +88,8 @@ func TestRecoverable(t *testing.T) {
 }
 
 func FuzzJudge(f *testing.F) {
-	for _, s := range []string{"", `{"error":1}`, `{"error":`, "[", "# 404", "Error:", "null", strings.Repeat("é", 400)} {
+	for _, s := range []string{"", `{"error":1}`, `{"error":`, "[", "# 404", "Error:", "null",
+		strings.Repeat("é", 400)} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}
@@ -95,7 +97,8 @@ func FuzzJudge(f *testing.F) {
 		res := tool.Text(text)
 		res.IsError = isError
 		m := judge("web_fetch", res)
-		if isError && m.Status != toolmeta.StatusError || m.Status == toolmeta.StatusError && m.ErrorType == nil || m.Next == "" {
+		if isError && m.Status != toolmeta.StatusError || m.Status == toolmeta.StatusError && m.ErrorType == nil ||
+			m.Next == "" {
 			t.Fatalf("%+v", m)
 		}
 	})

@@ -33,7 +33,8 @@ func (*Middleware) Name() string { return "ToolErrorHandlingMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Questions to a human, the end of the run and failed commits are not
 // the tool's failures and pass through.
-func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	res, err := next(ctx, req)
 	if err == nil {
 		return mark(req, res), nil
@@ -43,7 +44,8 @@ func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, nex
 		return nil, err
 	}
 	detail := shorten(err.Error(), mostDetail)
-	res = tool.Error(fmt.Sprintf("Error: Tool '%s' failed with %s: %s. Continue with available context, or choose an alternative tool.",
+	res = tool.Error(fmt.Sprintf("Error: Tool '%s' failed with %s: %s. Continue with available context, or choose an "+
+		"alternative tool.",
 		req.Call.Name, className(err), strings.TrimRight(detail, ".")))
 	return stamp(res, failure(detail, toolmeta.SourceException)), nil
 }

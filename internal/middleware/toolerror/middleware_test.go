@@ -75,14 +75,16 @@ func TestGoErrorBecomesAResult(t *testing.T) {
 	}{
 		{"plain", "Error", "unknown", errors.New("the cat sat on it.")},
 		{"typed", "PathError", "not_found", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}},
-		{"wrapped", "PathError", "permission", fmt.Errorf("load: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission})},
+		{"wrapped", "PathError", "permission",
+			fmt.Errorf("load: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission})},
 		{"joined", "Error", "rate_limited", errors.Join(errors.New("429 slow down"))},
 		{"its own cancelled context", "Error", "unknown", context.Canceled},
 		{"long", "Error", "unknown", errors.New(strings.Repeat("é", 1000))},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return nil, tt.err })
+			m, err := run(t, agent.Runtime{}, "probe",
+				func(context.Context, *tool.Call) (*tool.Result, error) { return nil, tt.err })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +98,8 @@ func TestGoErrorBecomesAResult(t *testing.T) {
 				t.Errorf("%d bytes with status %s", len(text), m.Status)
 			}
 			var meta toolmeta.Meta
-			if err := json.Unmarshal(m.Kwargs[toolmeta.Key], &meta); err != nil || meta.ErrorType == nil || *meta.ErrorType != tt.kind || meta.Source != toolmeta.SourceException {
+			if err := json.Unmarshal(m.Kwargs[toolmeta.Key], &meta); err != nil || meta.ErrorType == nil ||
+				*meta.ErrorType != tt.kind || meta.Source != toolmeta.SourceException {
 				t.Errorf("meta %s", m.Kwargs[toolmeta.Key])
 			}
 		})
@@ -133,7 +136,8 @@ func TestOtherEndsPassThrough(t *testing.T) {
 	})
 	t.Run("the end of the run", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := New().WrapToolCall(ctx, &agent.ToolRequest{}, func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
+		_, err := New().WrapToolCall(ctx, &agent.ToolRequest{}, func(context.Context, *agent.ToolRequest) (*tool.Result,
+			error) {
 			cancel()
 			return nil, ctx.Err()
 		})
@@ -144,7 +148,8 @@ func TestOtherEndsPassThrough(t *testing.T) {
 }
 
 func TestMetaOnTheWire(t *testing.T) {
-	m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("hello"), nil })
+	m, err := run(t, agent.Runtime{}, "probe",
+		func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text("hello"), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +175,8 @@ func TestResultsThatAreNotMarked(t *testing.T) {
 	}
 	for name, res := range tests {
 		t.Run(name, func(t *testing.T) {
-			m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return res, nil })
+			m, err := run(t, agent.Runtime{}, "probe",
+				func(context.Context, *tool.Call) (*tool.Result, error) { return res, nil })
 			if err != nil || m.Role == "" || metaOf(t, m) != "" {
 				t.Fatalf("meta %s, error %v", metaOf(t, m), err)
 			}
@@ -178,7 +184,8 @@ func TestResultsThatAreNotMarked(t *testing.T) {
 	}
 	t.Run("marked by the tool", func(t *testing.T) {
 		own := &tool.Result{Kwargs: message.Fields{toolmeta.Key: json.RawMessage(`{"status":"mine"}`)}}
-		m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return own, nil })
+		m, err := run(t, agent.Runtime{}, "probe",
+			func(context.Context, *tool.Call) (*tool.Result, error) { return own, nil })
 		if err != nil || metaOf(t, m) != `{"status":"mine"}` {
 			t.Fatalf("meta %s, error %v", metaOf(t, m), err)
 		}
@@ -189,7 +196,8 @@ func TestResultsThatAreNotMarked(t *testing.T) {
 func TestSharedResultIsNotChanged(t *testing.T) {
 	shared := tool.Text("ok")
 	shared.Kwargs = message.Fields{"a": json.RawMessage("1")}
-	m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return shared, nil })
+	m, err := run(t, agent.Runtime{}, "probe",
+		func(context.Context, *tool.Call) (*tool.Result, error) { return shared, nil })
 	if err != nil || len(shared.Kwargs) != 1 || len(m.Kwargs) != 2 {
 		t.Fatalf("shared %v, message %v, error %v", shared.Kwargs, m.Kwargs, err)
 	}
@@ -206,8 +214,8 @@ func TestToolTimeoutIsAnErrorResult(t *testing.T) {
 	}
 }
 
-// TestPitfall48StatusWordsInAPageAreNoError: what a page says of codes and errors is its text; of JSON only the error field
-// counts, and a number is a code only as a word.
+// TestPitfall48StatusWordsInAPageAreNoError: what a page says of codes and errors is its text; of JSON only the error
+// field counts, and a number is a code only as a word.
 func TestPitfall48StatusWordsInAPageAreNoError(t *testing.T) {
 	for text, want := range map[string]string{
 		"The history of HTTP: 404 Not Found, 500 Internal Server Error and 401 Unauthorized.": "success",
@@ -217,7 +225,8 @@ func TestPitfall48StatusWordsInAPageAreNoError(t *testing.T) {
 		"Error: room 4040 is closed":                                                          "error unknown",
 		"Error: HTTP 404":                                                                     "error not_found",
 	} {
-		m, err := run(t, agent.Runtime{}, "probe", func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil })
+		m, err := run(t, agent.Runtime{}, "probe",
+			func(context.Context, *tool.Call) (*tool.Result, error) { return tool.Text(text), nil })
 		if err != nil {
 			t.Fatal(err)
 		}

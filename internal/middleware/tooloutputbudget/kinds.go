@@ -49,7 +49,8 @@ func tableText(text string) (about, bool) {
 		}
 		lines := strings.Count(text, "\n") + 1
 		return about{
-			kind: t.kind, summary: fmt.Sprintf("%d columns, about %d rows", len(names), lines-1), structure: []string{"columns: " + shown},
+			kind: t.kind, summary: fmt.Sprintf("%d columns, about %d rows", len(names), lines-1),
+			structure: []string{"columns: " + shown},
 		}, true
 	}
 	return about{}, false
@@ -97,7 +98,8 @@ func yamlText(text string) (about, bool) {
 		return about{}, false
 	}
 	shown := strings.Join(keys[:min(len(keys), 20)], ", ")
-	return about{kind: "yaml", summary: fmt.Sprintf("%d keys at the top", len(keys)), structure: []string{"keys: " + shown}}, true
+	return about{kind: "yaml", summary: fmt.Sprintf("%d keys at the top", len(keys)),
+		structure: []string{"keys: " + shown}}, true
 }
 
 // xmlText knows a document with one root. Entities are not resolved, and nothing outside of the text is read.
@@ -157,7 +159,8 @@ func (x *xmlCount) about() (about, bool) {
 	if x.root == "" {
 		return about{}, false
 	}
-	a := about{kind: "xml", summary: fmt.Sprintf("%d elements under <%s>", x.total-1, excerpt.Clip(oneLine(x.root), 60))}
+	a := about{kind: "xml", summary: fmt.Sprintf("%d elements under <%s>", x.total-1,
+		excerpt.Clip(oneLine(x.root), 60))}
 	for _, name := range x.names {
 		a.structure = append(a.structure, fmt.Sprintf("%d × <%s>", x.under[name], excerpt.Clip(oneLine(name), 60)))
 	}
@@ -165,8 +168,11 @@ func (x *xmlCount) about() (about, bool) {
 }
 
 var (
-	codeLine = regexp.MustCompile(`^\s*(import |from \S+ import |package \w|#include|using |def \w|class \w|func |fn \w|pub |impl |struct |interface |type \w+ |const |let |var |return\b|if \(|for \(|while \(|else|elif |public |private |static |export |@\w|[{}\])];?,?$|//|/\*|\*/)`)
-	codeDef  = regexp.MustCompile(`^\s{0,4}(export |public |private |static |async |pub |abstract |final )*(def|class|func|fn|function|struct|interface|impl|type|enum|trait) \S`)
+	codeLine = regexp.MustCompile(`^\s*(import |from \S+ import |package \w|#include|using |def \w|class \w|func |fn ` +
+		`\w|pub |impl |struct |interface |type \w+ |const |let |var |return\b|if \(|for \(|while \(|else|elif |` +
+		`public |private |static |export |@\w|[{}\])];?,?$|//|/\*|\*/)`)
+	codeDef = regexp.MustCompile(`^\s{0,4}(export |public |private |static |async |pub |abstract |final )*(def|` +
+		`class|func|fn|function|struct|interface|impl|type|enum|trait) \S`)
 )
 
 // codeText knows programs by how many lines look like those of one, and lists what they define.

@@ -90,8 +90,10 @@ func (p place) stored(t testing.TB) map[string]string {
 	return found
 }
 
-// run makes a run in which the model calls the tools in turn, once each, and returns the requests and the tool messages.
-func run(t testing.TB, cfg Config, inside []agent.Middleware, tools ...tool.Tool) ([][]message.Message, []message.Message) {
+// run makes a run in which the model calls the tools in turn, once each, and returns the requests and the tool
+// messages.
+func run(t testing.TB, cfg Config, inside []agent.Middleware, tools ...tool.Tool) ([][]message.Message,
+	[]message.Message) {
 	t.Helper()
 	m := &fakeModel{}
 	for _, tl := range tools {
@@ -107,7 +109,8 @@ func run(t testing.TB, cfg Config, inside []agent.Middleware, tools ...tool.Tool
 	}
 	in := message.New(message.Human, "go")
 	in.ID = "1"
-	s, err := a.Run(t.Context(), &agent.Runtime{ThreadID: "t", RunID: "r", Input: agent.Messages.Append(in)}, state.State{})
+	s, err := a.Run(t.Context(), &agent.Runtime{ThreadID: "t", RunID: "r", Input: agent.Messages.Append(in)},
+		state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}

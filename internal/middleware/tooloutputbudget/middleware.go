@@ -46,7 +46,8 @@ type Config struct {
 
 // CheckSubdir reports whether the files can go into a folder of that name: one name, not a path.
 func CheckSubdir(name string) error {
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") || !filepath.IsLocal(name) || sandbox.IsTemp(name) {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") || !filepath.IsLocal(name) ||
+		sandbox.IsTemp(name) {
 		return fmt.Errorf("storage folder %.60q must be one name without slashes, such as .tool-results", name)
 	}
 	return nil
@@ -92,7 +93,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "ToolOutputBudgetMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Of a result it changes the content alone.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result, error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
+	error) {
 	res, err := next(ctx, req)
 	if err != nil || res == nil {
 		return res, err
@@ -162,7 +164,8 @@ func longer(parts []message.Part, limit int) bool {
 }
 
 // WrapModelCall implements [agent.ModelCallWrapper].
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	if msgs, changed := m.bound(req.Messages); changed {
 		shorter := *req
 		shorter.Messages = msgs
@@ -179,7 +182,8 @@ func (m *Middleware) bound(msgs []message.Message) (out []message.Message, chang
 	out = msgs
 	for i := range msgs {
 		msg := &msgs[i]
-		if msg.Role != message.Tool || !longer(msg.Content, m.cfg.FallbackMax) || slices.Contains(m.cfg.Exempt, msg.Name) {
+		if msg.Role != message.Tool || !longer(msg.Content, m.cfg.FallbackMax) ||
+			slices.Contains(m.cfg.Exempt, msg.Name) {
 			continue
 		}
 		short, ok := m.cut(msg.Name, msg.Text())

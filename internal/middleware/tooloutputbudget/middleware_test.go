@@ -36,12 +36,15 @@ func TestLongResultGoesIntoAFile(t *testing.T) {
 		t.Fatalf("stored %d files", len(stored))
 	}
 	for name, content := range stored {
-		if !strings.HasPrefix(name, "search_db-") || len(name) != len("search_db-123456789abc.txt") || !strings.HasSuffix(name, ".txt") || content != text {
+		if !strings.HasPrefix(name, "search_db-") || len(name) != len("search_db-123456789abc.txt") ||
+			!strings.HasSuffix(name, ".txt") || content != text {
 			t.Errorf("file %s of %d bytes", name, len(content))
 		}
 		got := results[0].Text()
-		want := "[Full search_db output saved to /mnt/user-data/outputs/.tool-results/" + name + " (20030 chars, ~5007 tokens).]\n[Preview kind: text. "
-		if !strings.HasPrefix(got, want) || !strings.Contains(got, "the first line\n") || !strings.Contains(got, "\nthe last line\nAccess: read_file") {
+		want := "[Full search_db output saved to /mnt/user-data/outputs/.tool-results/" + name +
+			" (20030 chars, ~5007 tokens).]\n[Preview kind: text. "
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, "the first line\n") ||
+			!strings.Contains(got, "\nthe last line\nAccess: read_file") {
 			t.Error(got)
 		}
 		if n := utf8.RuneCountInString(got); n > 3600 {
@@ -71,10 +74,13 @@ func TestThresholds(t *testing.T) {
 		want string // how the result begins
 		kept bool   // in a file
 	}{
-		{"an override that is lower", Config{Overrides: map[string]int{"a": 10}}, "0123456789x", "[Full a output", true},
+		{"an override that is lower", Config{Overrides: map[string]int{"a": 10}}, "0123456789x", "[Full a output",
+			true},
 		{"at the override", Config{Overrides: map[string]int{"a": 10}}, "0123456789", "0123456789", false},
-		{"an override that is higher than everything", Config{Overrides: map[string]int{"a": 40_000}}, text, "ää", false},
-		{"an override of another tool", Config{Overrides: map[string]int{"b": 10}}, "0123456789x", "0123456789x", false},
+		{"an override that is higher than everything", Config{Overrides: map[string]int{"a": 40_000}}, text, "ää",
+			false},
+		{"an override of another tool", Config{Overrides: map[string]int{"b": 10}}, "0123456789x", "0123456789x",
+			false},
 		{"never stored", Config{Overrides: map[string]int{"a": 0}, FallbackMax: -1}, text, "ää", false},
 		{"nothing is stored", Config{MinChars: -1, FallbackMax: -1}, text, "ää", false},
 		{"exempt", Config{Exempt: []string{"a"}}, text, "ää", false},
@@ -106,7 +112,8 @@ func TestWithoutStorageTheMiddleIsLeftOut(t *testing.T) {
 			_, results := run(t, cfg, nil, says("a", long(400)), says("b", long(299)))
 			got := results[0].Text()
 			n := utf8.RuneCountInString(got)
-			if n > 30_000 || !strings.Contains(got, " chars omitted from a output. Persistent storage unavailable.") || !strings.HasPrefix(got, "ääää") || !strings.HasSuffix(got, "ä\n") {
+			if n > 30_000 || !strings.Contains(got, " chars omitted from a output. Persistent storage unavailable.") ||
+				!strings.HasPrefix(got, "ääää") || !strings.HasSuffix(got, "ä\n") {
 				t.Errorf("%d characters: %.200s", n, got)
 			}
 			if results[1].Text() != long(299) {
@@ -118,8 +125,8 @@ func TestWithoutStorageTheMiddleIsLeftOut(t *testing.T) {
 
 func TestCheckSubdir(t *testing.T) {
 	for name, ok := range map[string]bool{
-		".tool-results": true, "x": true, "": false, ".": false, "..": false, "a/b": false, `a\b`: false, "/a": false, "a\x00": false,
-		".pudu-0123456789abcdef.tmp": false,
+		".tool-results": true, "x": true, "": false, ".": false, "..": false, "a/b": false, `a\b`: false, "/a": false,
+		"a\x00": false, ".pudu-0123456789abcdef.tmp": false,
 	} {
 		if err := CheckSubdir(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
@@ -131,15 +138,18 @@ func TestImagesAndStateOfAResultStay(t *testing.T) {
 	p := newPlace(t)
 	title := state.LastValue[string]("title")
 	shared := &tool.Result{
-		Content: []message.Part{message.Text(long(100)), message.Text(long(100))}, IsError: true, Artifact: json.RawMessage(`{"a":1}`),
-		Kwargs: message.Fields{"k": json.RawMessage("1")}, Command: tool.Command{Update: title.Put("x")},
+		Content: []message.Part{message.Text(long(100)), message.Text(long(100))}, IsError: true,
+		Artifact: json.RawMessage(`{"a":1}`), Kwargs: message.Fields{"k": json.RawMessage("1")},
+		Command: tool.Command{Update: title.Put("x")},
 	}
 	picture := tool.Text(long(200))
 	picture.Content = append(picture.Content, message.Part{Type: message.PartImage, URL: "data:image/png;base64,AA=="})
 	_, results := run(t, Config{Files: p.files}, nil,
-		funcTool{"many", func() *tool.Result { return shared }}, funcTool{"look", func() *tool.Result { return picture }})
+		funcTool{"many", func() *tool.Result { return shared }},
+		funcTool{"look", func() *tool.Result { return picture }})
 	got := results[0]
-	if !strings.HasPrefix(got.Text(), "[Full many output") || got.Status != message.StatusError || string(got.Artifact) != `{"a":1}` || string(got.Kwargs["k"]) != "1" {
+	if !strings.HasPrefix(got.Text(), "[Full many output") || got.Status != message.StatusError ||
+		string(got.Artifact) != `{"a":1}` || string(got.Kwargs["k"]) != "1" {
 		t.Errorf("result %+v", got)
 	}
 	if len(shared.Content) != 2 || shared.Summary != "" {
@@ -165,8 +175,8 @@ func (s *hostSpace) Sandbox(context.Context) (sandbox.Sandbox, error) {
 // script is what the tool bash is called with.
 const script = `{"description":"count","command":"for i in $(seq 1 4000); do echo \"line $i of it\"; done; echo truncated >&2; exit 3"}`
 
-// TestBashOutputIsCompleteInTheStoredFile: the shell shortens what it returns, but has all of it in its own file. That one
-// is named, and no second one is made.
+// TestBashOutputIsCompleteInTheStoredFile: the shell shortens what it returns, but has all of it in its own file. That
+// one is named, and no second one is made.
 func TestBashOutputIsCompleteInTheStoredFile(t *testing.T) {
 	p := newPlace(t)
 	box, err := (&host.Provider{}).Open(t.Context(), sandbox.Spec{ID: "t", Mounts: p.mounts})
@@ -189,7 +199,8 @@ func TestBashOutputIsCompleteInTheStoredFile(t *testing.T) {
 	if !strings.HasPrefix(path, shell.LogFolder) || len(p.stored(t)) != 0 {
 		t.Errorf("file %s, and %d more", path, len(p.stored(t)))
 	}
-	if !strings.Contains(text, "\nExit Code: 3") || !strings.Contains(text, "line 1 of it") || utf8.RuneCountInString(text) > 3600 {
+	if !strings.Contains(text, "\nExit Code: 3") || !strings.Contains(text, "line 1 of it") ||
+		utf8.RuneCountInString(text) > 3600 {
 		t.Error(text)
 	}
 	// A merely long output is no partial success.
@@ -211,7 +222,8 @@ func TestToolFileThatIsGoneIsMadeAgain(t *testing.T) {
 		r.Stored = sandbox.Workspace + "/gone.log"
 		return r
 	}})
-	if len(p.stored(t)) != 1 || !strings.Contains(results[0].Text(), sandbox.Outputs+"/.tool-results/bash-") || !strings.Contains(results[0].Text(), ".log (") {
+	if len(p.stored(t)) != 1 || !strings.Contains(results[0].Text(), sandbox.Outputs+"/.tool-results/bash-") ||
+		!strings.Contains(results[0].Text(), ".log (") {
 		t.Error(results[0].Text())
 	}
 }
@@ -220,7 +232,8 @@ func TestToolFileThatIsGoneIsMadeAgain(t *testing.T) {
 func TestMerelyLongResultIsNoPartialSuccess(t *testing.T) {
 	p := newPlace(t)
 	_, results := run(t, Config{Files: p.files}, []agent.Middleware{toolerror.New()}, says("search_db", long(300)))
-	if meta := string(results[0].Kwargs[toolmeta.Key]); !strings.Contains(meta, `"status":"success"`) || !strings.Contains(meta, `"continue"`) {
+	if meta := string(results[0].Kwargs[toolmeta.Key]); !strings.Contains(meta, `"status":"success"`) ||
+		!strings.Contains(meta, `"continue"`) {
 		t.Errorf("meta %s", meta)
 	}
 }
@@ -277,9 +290,13 @@ func TestSameResultMakesOneFile(t *testing.T) {
 func TestOversizedHistoryIsCutAlikeOnEveryRequest(t *testing.T) {
 	old := []message.Message{
 		{ID: "1", Role: message.Human, Content: []message.Part{message.Text("go")}},
-		{ID: "2", Role: message.AI, ToolCalls: []message.ToolCall{{ID: "a", Name: "search", Args: json.RawMessage("{}")}, {ID: "b", Name: "read_file", Args: json.RawMessage("{}")}}},
-		{ID: "3", Role: message.Tool, Name: "search", ToolCallID: "a", Content: []message.Part{message.Text(long(1000))}},
-		{ID: "4", Role: message.Tool, Name: "read_file", ToolCallID: "b", Content: []message.Part{message.Text(long(500))}},
+		{ID: "2", Role: message.AI,
+			ToolCalls: []message.ToolCall{{ID: "a", Name: "search", Args: json.RawMessage("{}")},
+				{ID: "b", Name: "read_file", Args: json.RawMessage("{}")}}},
+		{ID: "3", Role: message.Tool, Name: "search", ToolCallID: "a",
+			Content: []message.Part{message.Text(long(1000))}},
+		{ID: "4", Role: message.Tool, Name: "read_file", ToolCallID: "b",
+			Content: []message.Part{message.Text(long(500))}},
 	}
 	m := &fakeModel{turns: [][2]string{{"a", "{}"}, {"a", "{}"}}}
 	a, err := agent.New(agent.Config{Model: m, Tools: []tool.Tool{says("a", "x")}}, New(Config{}))
@@ -294,7 +311,8 @@ func TestOversizedHistoryIsCutAlikeOnEveryRequest(t *testing.T) {
 		t.Error("the stored message was changed")
 	}
 	cut, exempt := m.requests[0][2], m.requests[0][3]
-	if n := utf8.RuneCountInString(cut.Text()); n > 30_000 || !strings.Contains(cut.Text(), "chars omitted from search output") || cut.ToolCallID != "a" {
+	if n := utf8.RuneCountInString(cut.Text()); n > 30_000 ||
+		!strings.Contains(cut.Text(), "chars omitted from search output") || cut.ToolCallID != "a" {
 		t.Errorf("%d characters: %.100s", n, cut.Text())
 	}
 	if exempt.Text() != long(500) {
@@ -312,7 +330,8 @@ func TestCutProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(Config{
 			MinChars: -1, FallbackMax: rapid.IntRange(1, 400).Draw(t, "max"),
-			FallbackHead: rapid.IntRange(-1, 400).Draw(t, "head"), FallbackTail: rapid.IntRange(-1, 400).Draw(t, "tail"),
+			FallbackHead: rapid.IntRange(-1, 400).Draw(t, "head"), FallbackTail: rapid.IntRange(-1, 400).
+					Draw(t, "tail"),
 		})
 		text := rapid.StringN(0, 1000, -1).Draw(t, "text")
 		got, ok := m.cut("t", text)
@@ -327,7 +346,8 @@ func TestCutProperties(t *testing.T) {
 		}
 		begin, rest, cut := strings.Cut(got, "\n[... ")
 		_, end, _ := strings.Cut(rest, "]\n")
-		if cut && !strings.ContainsAny(text, "[]") && (!strings.HasPrefix(text, begin) || !strings.HasSuffix(text, end)) {
+		if cut && !strings.ContainsAny(text, "[]") &&
+			(!strings.HasPrefix(text, begin) || !strings.HasSuffix(text, end)) {
 			t.Fatalf("%q is not made of the ends of %q", got, text)
 		}
 	})
@@ -350,7 +370,8 @@ func BenchmarkNothingToDo(b *testing.B) {
 // BenchmarkStudy is what a result of 1 MB costs.
 func BenchmarkStudy(b *testing.B) {
 	for name, text := range map[string]string{
-		"text": long(5000), "log": strings.Repeat("2026-01-01 12:00:00 INFO a request of a user was served in 3 ms\n", 16_000),
+		"text": long(5000), "log": strings.Repeat("2026-01-01 12:00:00 INFO a request of a user was served in 3 ms\n",
+			16_000),
 		"json": "[" + strings.Repeat(`{"a":1,"b":[1,2,3],"c":"text"},`, 32_000) + "1]",
 		"csv":  "name,size\n" + strings.Repeat("some name,17\n", 80_000),
 	} {

@@ -38,7 +38,8 @@ func (m *Middleware) store(name, text, stored string) (string, bool) {
 	if len(whole) > maxParsed {
 		whole = ""
 	}
-	return m.render(source{tool: name, path: path, chars: utf8.RuneCountInString(text), whole: whole, shown: text}), true
+	return m.render(source{tool: name, path: path, chars: utf8.RuneCountInString(text), whole: whole, shown: text}),
+		true
 }
 
 // ofFile makes the synopsis of a file that the tool has made. It is false if the file cannot be read any more.
@@ -62,7 +63,8 @@ func (m *Middleware) pathOf(name, text string) string {
 	if slices.Contains(logs, name) {
 		ending = "log"
 	}
-	return fmt.Sprintf("%s/%s/%s-%s.%s", sandbox.Outputs, m.cfg.Subdir, fileName(name), hex.EncodeToString(sum[:6]), ending)
+	return fmt.Sprintf("%s/%s/%s-%s.%s", sandbox.Outputs, m.cfg.Subdir, fileName(name), hex.EncodeToString(sum[:6]),
+		ending)
 }
 
 // DefaultFolder is where the files of a thread are if nothing else is configured; summaries of results go there, too.
@@ -99,7 +101,8 @@ func (m *Middleware) cut(name, text string) (string, bool) {
 		return "", false
 	}
 	marker := func(left int) string {
-		return fmt.Sprintf("\n[... %d chars omitted from %s output. Persistent storage unavailable. Ask for a smaller part if you need them.]\n", left, fileName(name))
+		return fmt.Sprintf("\n[... %d chars omitted from %s output. Persistent storage unavailable. Ask for a "+
+			"smaller part if you need them.]\n", left, fileName(name))
 	}
 	room := limit - utf8.RuneCountInString(marker(n))
 	if room <= 0 {

@@ -40,7 +40,8 @@ func (m *Middleware) render(src source) string {
 	if src.whole != "" {
 		a = study(src.whole)
 	}
-	top := fmt.Sprintf("[Full %s output saved to %s (%d chars, ~%d tokens).]\n[Preview kind: %s. Below are parts of it.]\n",
+	top := fmt.Sprintf("[Full %s output saved to %s (%d chars, ~%d tokens).]\n[Preview kind: %s. Below are parts of "+
+		"it.]\n",
 		fileName(src.tool), src.path, src.chars, src.chars/4, a.kind) + excerpt.Clip(a.lines(), mostAbout)
 	access := "Access: read_file on that path with start_line and end_line, or grep."
 	if src.whole != "" && longLines(src.whole) {
@@ -50,7 +51,8 @@ func (m *Middleware) render(src source) string {
 	first := min(m.cfg.PreviewHead, m.cfg.PreviewHead+last+mostExtra-utf8.RuneCountInString(top)-len(access)-last)
 	a1, b1 := wholeLines(excerpt.First(src.shown, max(first, 0))), excerpt.Last(src.shown, last)
 	left := max(src.chars-utf8.RuneCountInString(a1)-utf8.RuneCountInString(b1), 0)
-	return top + "Raw sample (head + tail):\n" + a1 + fmt.Sprintf("\n[... %d chars left out ...]\n", left) + b1 + "\n" + access
+	return top + "Raw sample (head + tail):\n" + a1 + fmt.Sprintf("\n[... %d chars left out ...]\n", left) + b1 + "\n" +
+		access
 }
 
 // lines are what is known of the text, each on lines of its own.

@@ -12,7 +12,8 @@ import (
 )
 
 // judge returns the tool after one more result, and a hint for the model, if there is one to give.
-func (m *Middleware) judge(t track, meta toolmeta.Meta, res message.Message, msgs []message.Message) (next track, hint string) {
+func (m *Middleware) judge(t track, meta toolmeta.Meta, res message.Message, msgs []message.Message) (next track,
+	hint string) {
 	if meta.Status == toolmeta.StatusError && !meta.Recoverable && meta.Next == toolmeta.NextStop {
 		t.Phase, t.Problems = phaseBlocked, t.Problems+1
 		t.Reason = fmt.Sprintf("%s cannot work in this run (%s). %s", res.Name, kindOf(meta), goOn)
@@ -49,9 +50,11 @@ const goOn = "It is blocked until the run ends: go on without it, and say in you
 func hintFor(name string, problems int, meta toolmeta.Meta, repeated bool) string {
 	switch {
 	case repeated:
-		return fmt.Sprintf("The last %d results of %s brought nothing new. Ask for something else, or go on with what you have.", problems, name)
+		return fmt.Sprintf("The last %d results of %s brought nothing new. Ask for something else, or go on with "+
+			"what you have.", problems, name)
 	case meta.Status == toolmeta.StatusPartial:
-		return fmt.Sprintf("The last %d results of %s were incomplete or empty. Ask more precisely, or go on with what you have.", problems, name)
+		return fmt.Sprintf("The last %d results of %s were incomplete or empty. Ask more precisely, or go on with "+
+			"what you have.", problems, name)
 	}
 	return fmt.Sprintf("%s had no success %d times in a row (%s). %s", name, problems, kindOf(meta), advice(meta.Next))
 }
@@ -93,7 +96,8 @@ func wordSet(text string) map[string]bool {
 		text = strings.ToValidUTF8(text[:mostCompared], "")
 	}
 	words := make(map[string]bool)
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if long(w) {
 			words[w] = true
 		}

@@ -19,7 +19,8 @@ import (
 	"github.com/pudu-ai/pudu/tool"
 )
 
-// answers are what a tool brings, call by call; one that begins with "!" is a failure. The model makes one call for each.
+// answers are what a tool brings, call by call; one that begins with "!" is a failure. The model makes one call for
+// each.
 type answers []string
 
 func times(n int, s string) answers { return slices.Repeat(answers{s}, n) }
@@ -44,7 +45,8 @@ func play(t agenttest.TB, cfg Config, a answers, from *agent.Step) *agenttest.Th
 		asked = append(asked, agenttest.CallsOf(n, "probe", "{}"))
 	}
 	probe := &agenttest.Tool{Name: "probe", Do: a.probe}
-	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{probe}}, []agent.Middleware{New(cfg), toolerror.New()}, asked...)
+	th := agenttest.New(t, agent.Config{Tools: []tool.Tool{probe}}, []agent.Middleware{New(cfg), toolerror.New()},
+		asked...)
 	th.Play(t, from)
 	return th
 }
@@ -82,7 +84,8 @@ func TestRecoverableFailuresBringHints(t *testing.T) {
 	if len(results) != 7 || strings.Contains(strings.Join(results, ""), "BLOCKED") {
 		t.Errorf("results %q", results)
 	}
-	wantHints(t, hints, "3: probe had no success 3 times in a row (not_found). Change what you ask for", "5: probe had", "7: probe had")
+	wantHints(t, hints, "3: probe had no success 3 times in a row (not_found). Change what you ask for", "5: probe had",
+		"7: probe had")
 }
 
 func TestUnrecoverableFailuresBlockTheTool(t *testing.T) {
@@ -99,7 +102,8 @@ func TestUnrecoverableFailuresBlockTheTool(t *testing.T) {
 func TestFailureThatNothingHelpsBlocksAtOnce(t *testing.T) {
 	p := play(t, Config{}, append(answers{"fine"}, times(3, "!401 unauthorized")...), nil)
 	results, hints := results(p)
-	if len(hints) != 0 || results[1] != "401 unauthorized" || !strings.HasPrefix(results[2], "[TOOL_BLOCKED] probe cannot work in this run (auth).") {
+	if len(hints) != 0 || results[1] != "401 unauthorized" ||
+		!strings.HasPrefix(results[2], "[TOOL_BLOCKED] probe cannot work in this run (auth).") {
 		t.Errorf("results %q, hints %q", results, hints)
 	}
 	for _, m := range agent.Messages.Get(p.State) {
@@ -172,7 +176,8 @@ func TestResultsWithoutAMarkAreNotJudged(t *testing.T) {
 // TestPhasesAreOfTheRun: another run begins with all tools active.
 func TestPhasesAreOfTheRun(t *testing.T) {
 	p := play(t, Config{}, times(2, "!401"), nil)
-	if recordOf(p.State, p.RunID()).Tools["probe"].Phase != phaseBlocked || recordOf(p.State, "next").Tools != nil || !record.Private() {
+	if recordOf(p.State, p.RunID()).Tools["probe"].Phase != phaseBlocked || recordOf(p.State, "next").Tools != nil ||
+		!record.Private() {
 		t.Errorf("%+v", record.Get(p.State))
 	}
 	next := merge(record.Get(p.State), watched{RunID: "next", Tools: map[string]track{"other": {}}})
@@ -186,7 +191,8 @@ func TestWatchedToolsAreBounded(t *testing.T) {
 	for i := range 300 {
 		w = merge(w, watched{RunID: "run", Tools: map[string]track{fmt.Sprint(i): {Problems: i}}})
 	}
-	if w = merge(w, watched{RunID: "run", Tools: map[string]track{"7": {Problems: 70}}}); len(w.Tools) > mostTools || w.Tools["7"].Problems != 70 {
+	if w = merge(w, watched{RunID: "run", Tools: map[string]track{"7": {Problems: 70}}}); len(w.Tools) > mostTools ||
+		w.Tools["7"].Problems != 70 {
 		t.Errorf("%d tools, %+v", len(w.Tools), w.Tools["7"])
 	}
 }
@@ -195,7 +201,8 @@ func TestWatchedToolsAreBounded(t *testing.T) {
 func TestPhasesSurviveARestart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := []string{"fine", page + "1", page + "2", "!no such file", "!timeout", "No results found.", "!401"}
-		cfg := Config{StagnationThreshold: rapid.IntRange(1, 3).Draw(t, "threshold"), WarnEscalation: rapid.IntRange(1, 2).Draw(t, "escalation")}
+		cfg := Config{StagnationThreshold: rapid.IntRange(1, 3).Draw(t, "threshold"),
+			WarnEscalation: rapid.IntRange(1, 2).Draw(t, "escalation")}
 		a := answers(rapid.SliceOfN(rapid.SampledFrom(texts), 1, 12).Draw(t, "answers"))
 		whole := play(t, cfg, a, nil)
 		step := whole.Steps[rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "checkpoint")]
@@ -204,7 +211,8 @@ func TestPhasesSurviveARestart(t *testing.T) {
 		}
 		again := play(t, cfg, a, &step)
 		ids := cmpopts.IgnoreFields(track{}, "Last")
-		if diff := cmp.Diff(record.Get(whole.State).Tools, record.Get(again.State).Tools, ids, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(record.Get(whole.State).Tools, record.Get(again.State).Tools, ids,
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 		r1, h1 := results(whole)

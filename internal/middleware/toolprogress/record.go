@@ -8,7 +8,8 @@ import (
 
 // record is how the tools of the run named do. An update changes the tools that it names; that of another run replaces
 // all.
-var record = state.Reduced("tool_progress", func(old, upd watched) (watched, error) { return merge(old, upd), nil }).AsPrivate()
+var record = state.Reduced("tool_progress", func(old, upd watched) (watched, error) { return merge(old, upd), nil }).
+	AsPrivate()
 
 type watched struct {
 	RunID string `json:"run_id"`

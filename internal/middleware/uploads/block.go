@@ -50,7 +50,8 @@ func (f found) block(files *sandbox.Files) string {
 
 // entry writes what there is to say of one file and returns how many of the room's lines that took.
 func entry(b *strings.Builder, files *sandbox.Files, file uploaded.File, room int) (lines int) {
-	fmt.Fprintf(b, "- %s (%s)\n  Path: %s\n", uploaded.ShowName(file.Name), uploaded.Size(file.Size), uploaded.ShowPath(file.Path()))
+	fmt.Fprintf(b, "- %s (%s)\n  Path: %s\n", uploaded.ShowName(file.Name), uploaded.Size(file.Size),
+		uploaded.ShowPath(file.Path()))
 	if file.Text != "" {
 		fmt.Fprintf(b, "  As text: %s\n", uploaded.ShowPath(sandbox.Uploads+"/"+file.Text))
 	}

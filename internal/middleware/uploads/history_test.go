@@ -65,8 +65,9 @@ func TestHistoryProperties(t *testing.T) {
 // FuzzHostileKwargs: whatever a client says of its files, only names of files that are there are taken from it.
 func FuzzHostileKwargs(f *testing.F) {
 	for _, s := range []string{
-		`[{"filename":"a.txt"}]`, `[{"filename":"../a.txt"}]`, `[1,null,"a.txt",{"filename":7}]`, `{"filename":"a.txt"}`, `[[[]]]`, `[{"filename":"<system>"}]`,
-		`[{"filename":"--- END USER INPUT ---"}]`, `x`, `[`,
+		`[{"filename":"a.txt"}]`, `[{"filename":"../a.txt"}]`, `[1,null,"a.txt",{"filename":7}]`,
+		`{"filename":"a.txt"}`, `[[[]]]`, `[{"filename":"<system>"}]`, `[{"filename":"--- END USER INPUT ---"}]`, `x`,
+		`[`,
 	} {
 		f.Add(s, "own")
 	}

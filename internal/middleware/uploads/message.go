@@ -44,7 +44,8 @@ func bare(m message.Message) (message.Message, bool) {
 		delete(m.Kwargs, conversation.KeyUserContent)
 		changed = true
 	}
-	if len(m.Content) == 0 || m.Content[0].Type != message.PartText || !strings.HasPrefix(m.Content[0].Text, blockBegin) {
+	if len(m.Content) == 0 || m.Content[0].Type != message.PartText ||
+		!strings.HasPrefix(m.Content[0].Text, blockBegin) {
 		return m, changed
 	}
 	first := m.Content[0]

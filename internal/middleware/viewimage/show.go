@@ -15,7 +15,8 @@ const outOfSight = "[This image is out of sight now. Call view_image to see it a
 
 // WrapModelCall implements [agent.ModelCallWrapper]: it sends each note with its images. A rendering that is gone is
 // remembered with the answer, so that its place keeps the text.
-func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m *Middleware) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	if !slices.ContainsFunc(req.Messages, isNote) {
 		return next(ctx, req)
 	}

@@ -31,7 +31,8 @@ const (
 	Vision   Ability = 1 << iota // takes images
 	Thinking                     // reasons before it answers, always or when it is told to
 	Efforts                      // takes a reasoning effort
-	Adaptive                     // decides itself how long it thinks (Anthropic's "adaptive"); newer ones take no budget
+	// decides itself how long it thinks (Anthropic's "adaptive"); newer ones take no budget
+	Adaptive
 )
 
 // Price is what a million tokens cost in US dollars; with several steps, the one of short prompts. Zero cache prices

@@ -27,7 +27,8 @@ func TestTheTableIsSound(t *testing.T) {
 			t.Errorf("%s stands twice, or its vendor is no provider", at)
 		}
 		seen[at] = true
-		if _, err := path.Match(r.Pattern, ""); err != nil || strings.ContainsAny(r.Pattern, `?[\/:@ `) || r.Pattern != strings.ToLower(r.Pattern) {
+		if _, err := path.Match(r.Pattern, ""); err != nil || strings.ContainsAny(r.Pattern, `?[\/:@ `) ||
+			r.Pattern != strings.ToLower(r.Pattern) {
 			t.Errorf("%s: no pattern of ids: %v", at, err)
 		}
 		if r.Window < 4096 || r.Window > 10_000_000 || r.Output < 0 || r.Output > r.Window {
@@ -40,8 +41,8 @@ func TestTheTableIsSound(t *testing.T) {
 	}
 }
 
-// checkPrice: a family has none, output is dearer than input, what is read from the cache is cheaper, and nothing is off by
-// the factor of a thousand that a price per thousand tokens would be.
+// checkPrice: a family has none, output is dearer than input, what is read from the cache is cheaper, and nothing is
+// off by the factor of a thousand that a price per thousand tokens would be.
 func checkPrice(t *testing.T, at string, r Row) {
 	t.Helper()
 	p := r.Price
@@ -131,27 +132,39 @@ func TestComplete(t *testing.T) {
 		in, want config.Model
 	}{
 		{"all that is open", config.Model{Provider: "openai", ID: "gpt-5.5", BaseURL: home},
-			config.Model{ContextWindow: 1_050_000, SupportsVision: true, SupportsThinking: true, SupportsReasoningEffort: true, Pricing: price}},
-		{"what the entry says", config.Model{Provider: "openai", ID: "gpt-5.5", BaseURL: home, ContextWindow: 9, Pricing: cny, Said: []string{"supports_vision", "supports_thinking", "supports_reasoning_effort"}},
+			config.Model{ContextWindow: 1_050_000, SupportsVision: true, SupportsThinking: true,
+				SupportsReasoningEffort: true, Pricing: price}},
+		{"what the entry says", config.Model{Provider: "openai", ID: "gpt-5.5", BaseURL: home, ContextWindow: 9,
+			Pricing: cny, Said: []string{"supports_vision", "supports_thinking", "supports_reasoning_effort"}},
 			config.Model{ContextWindow: 9, Pricing: cny}},
-		{"what the entry says for a model that cannot", config.Model{Provider: "openai", ID: "gpt-4o", SupportsThinking: true, Said: []string{"supports_thinking"}},
+		{"what the entry says for a model that cannot",
+			config.Model{Provider: "openai", ID: "gpt-4o", SupportsThinking: true, Said: []string{"supports_thinking"}},
 			config.Model{ContextWindow: 128_000, SupportsThinking: true, SupportsVision: true}},
-		{"another address has other prices", config.Model{Provider: "openai", ID: "gpt-5.5", BaseURL: "http://proxy/v1"},
-			config.Model{ContextWindow: 1_050_000, SupportsVision: true, SupportsThinking: true, SupportsReasoningEffort: true}},
-		{"a server that cuts the window", config.Model{Provider: "ollama", ID: "qwen3:8b", BaseURL: "http://127.0.0.1:11434/v1"}, config.Model{SupportsThinking: true}},
-		{"Anthropic's bound and budget", config.Model{Provider: "anthropic", Wire: config.WireAnthropic, ID: "claude-opus-4-6"},
-			config.Model{ContextWindow: 1_000_000, MaxTokens: answerLimit, ThinkingBudget: config.AdaptiveThinking, SupportsVision: true, SupportsThinking: true, SupportsReasoningEffort: true}},
-		{"an older one of Anthropic", config.Model{Provider: "anthropic", Wire: config.WireAnthropic, ID: "claude-3-5-haiku-20241022"},
+		{"another address has other prices",
+			config.Model{Provider: "openai", ID: "gpt-5.5", BaseURL: "http://proxy/v1"},
+			config.Model{ContextWindow: 1_050_000, SupportsVision: true, SupportsThinking: true,
+				SupportsReasoningEffort: true}},
+		{"a server that cuts the window", config.Model{Provider: "ollama", ID: "qwen3:8b",
+			BaseURL: "http://127.0.0.1:11434/v1"}, config.Model{SupportsThinking: true}},
+		{"Anthropic's bound and budget", config.Model{Provider: "anthropic", Wire: config.WireAnthropic,
+			ID: "claude-opus-4-6"},
+			config.Model{ContextWindow: 1_000_000, MaxTokens: answerLimit, ThinkingBudget: config.AdaptiveThinking,
+				SupportsVision: true, SupportsThinking: true, SupportsReasoningEffort: true}},
+		{"an older one of Anthropic", config.Model{Provider: "anthropic", Wire: config.WireAnthropic,
+			ID: "claude-3-5-haiku-20241022"},
 			config.Model{ContextWindow: 200_000, MaxTokens: 8192, SupportsVision: true}},
-		{"Anthropic's as it is said", config.Model{Provider: "anthropic", Wire: config.WireAnthropic, ID: "claude-opus-4-6", MaxTokens: 5, ThinkingBudget: 2000},
-			config.Model{ContextWindow: 1_000_000, MaxTokens: 5, ThinkingBudget: 2000, SupportsVision: true, SupportsThinking: true, SupportsReasoningEffort: true}},
+		{"Anthropic's as it is said", config.Model{Provider: "anthropic", Wire: config.WireAnthropic,
+			ID: "claude-opus-4-6", MaxTokens: 5, ThinkingBudget: 2000},
+			config.Model{ContextWindow: 1_000_000, MaxTokens: 5, ThinkingBudget: 2000, SupportsVision: true,
+				SupportsThinking: true, SupportsReasoningEffort: true}},
 		{"an unknown model", config.Model{Provider: "openai", ID: "mine", BaseURL: home}, config.Model{}},
 		{"a script", config.Model{Provider: "scripted", Wire: config.WireScripted, ID: "gpt-5.5"}, config.Model{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := c.in
 			Complete(&got)
-			c.want.Provider, c.want.ID, c.want.Wire, c.want.BaseURL, c.want.Said = c.in.Provider, c.in.ID, c.in.Wire, c.in.BaseURL, c.in.Said
+			c.want.Provider, c.want.ID, c.want.Wire, c.want.BaseURL, c.want.Said = c.in.Provider, c.in.ID, c.in.Wire,
+				c.in.BaseURL, c.in.Said
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -197,7 +210,8 @@ func TestNormalise(t *testing.T) {
 }
 
 func FuzzNormalise(f *testing.F) {
-	for _, s := range []string{"", "gpt-5-2025-04-14", "a/b:c@d", "--01-02", "q4_k_m", "anthropic.", "x-", "ⱥ-2025", "İ/İ-latest"} {
+	for _, s := range []string{"", "gpt-5-2025-04-14", "a/b:c@d", "--01-02", "q4_k_m", "anthropic.", "x-", "ⱥ-2025",
+		"İ/İ-latest"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, id string) {

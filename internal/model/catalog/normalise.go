@@ -23,7 +23,8 @@ func spellings(id string) []string {
 
 // clouds are the vendors that stand before the id of a model of another one's cloud.
 func clouds() []string {
-	return []string{"anthropic.", "openai.", "meta.", "mistral.", "deepseek.", "qwen.", "moonshot.", "minimax.", "zai.", "google."}
+	return []string{"anthropic.", "openai.", "meta.", "mistral.", "deepseek.", "qwen.", "moonshot.", "minimax.", "zai.",
+		"google."}
 }
 
 // base is the id without what stands before and behind it.
@@ -44,7 +45,8 @@ func base(id string) string {
 // droppable reports whether the last word of an id does not tell which model it is.
 func droppable(word string) bool {
 	switch word {
-	case "latest", "gguf", "fp8", "fp16", "bf16", "awq", "gptq", "int4", "int8", "4bit", "8bit", "mlx", "nvfp4", "mxfp4", "v1", "hf":
+	case "latest", "gguf", "fp8", "fp16", "bf16", "awq", "gptq", "int4", "int8", "4bit", "8bit", "mlx", "nvfp4",
+		"mxfp4", "v1", "hf":
 		return true
 	}
 	return isDate(word) || isQuantisation(word)

@@ -16,14 +16,15 @@ func (r *Rules) valid(msgs []message.Message) bool {
 	return paired && inTurn
 }
 
-// TestShortWay: lists whose calls and results are sound are not paired anew, and nobody sees a difference. Half of the lists
-// are of that kind.
+// TestShortWay: lists whose calls and results are sound are not paired anew, and nobody sees a difference. Half of the
+// lists are of that kind.
 func TestShortWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, msgs := anyRules.Draw(t, "rules"), Messages(t)
 		if rapid.Bool().Draw(t, "paired") {
 			loose := *r
-			loose.System, loose.UserFirst, loose.Alternate, loose.AnswerResults, loose.NoPrefill = r.system(), false, false, false, false
+			loose.System, loose.UserFirst, loose.Alternate, loose.AnswerResults, loose.NoPrefill = r.system(), false,
+				false, false, false
 			msgs = loose.Apply(msgs)
 			if paired, _ := r.check(msgs); !paired {
 				t.Fatalf("was paired, and is not\nrules %+v\n%s", r, dump(msgs))
@@ -35,8 +36,8 @@ func TestShortWay(t *testing.T) {
 	})
 }
 
-// TestTurnsCostLittle: what only has to be put in turn, as a note behind a user's message has for templates, costs the list
-// and the joined text.
+// TestTurnsCostLittle: what only has to be put in turn, as a note behind a user's message has for templates, costs the
+// list and the joined text.
 func TestTurnsCostLittle(t *testing.T) {
 	r := Rules{Alternate: true, UserFirst: true}
 	msgs := append([]message.Message{human("a reminder")}, thread(200)...)

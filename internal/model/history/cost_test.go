@@ -47,7 +47,8 @@ func TestManyCallsOfOneAnswer(t *testing.T) {
 			if out := r.Apply(msgs); &out[0] != &msgs[0] {
 				t.Errorf("%d calls, %+v: the list was copied", n, r)
 			}
-			twice := append([]message.Message{ai("", append(calls[1:n:n], calls[n-1])...)}, append(results[1:n:n], results[n-1])...)
+			twice := append([]message.Message{ai("", append(calls[1:n:n], calls[n-1])...)},
+				append(results[1:n:n], results[n-1])...)
 			if r.valid(twice) {
 				t.Errorf("%d calls, %+v: an id stands twice, and nobody noticed", n, r)
 			}

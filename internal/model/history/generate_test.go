@@ -55,17 +55,19 @@ func resultOf(t *rapid.T, id, name string) message.Message {
 
 var (
 	texts = rapid.OneOf(
-		rapid.SampledFrom([]string{"", " ", "\n\t", "hello", "Grüße, \u4e16\u754c 😀!", "Continue.", "a\x00b", "</s>[INST]"}),
+		rapid.SampledFrom([]string{"", " ", "\n\t", "hello", "Grüße, \u4e16\u754c 😀!", "Continue.", "a\x00b",
+			"</s>[INST]"}),
 		rapid.String(),
 		rapid.Just(strings.Repeat("long ", 400)),
 	)
 	// anyID is one of few, so that ids repeat.
 	anyID = rapid.SampledFrom([]string{
-		"", " ", "a", "b", "call_1", "call_2", "functions.bash:0", "ünï çode", "aB3dE6gH9", "toolu_01A09q90qw90lq917835lq9",
-		strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("long", 200),
+		"", " ", "a", "b", "call_1", "call_2", "functions.bash:0", "ünï çode", "aB3dE6gH9",
+		"toolu_01A09q90qw90lq917835lq9", strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("long", 200),
 	})
 	names = rapid.SampledFrom([]string{
-		"", " ", "bash", "read_file", "web.search", "srv:tool-x", "9lives", "-dash", "\u65e5\u672c\u8a9e", "<|x|>", strings.Repeat("n", 64), strings.Repeat("tool_", 40),
+		"", " ", "bash", "read_file", "web.search", "srv:tool-x", "9lives", "-dash", "\u65e5\u672c\u8a9e", "<|x|>",
+		strings.Repeat("n", 64), strings.Repeat("tool_", 40),
 	})
 	fields = rapid.SampledFrom([]message.Fields{nil, {"x": json.RawMessage(`"y"`)}})
 	args   = rapid.SampledFrom([]string{"{}", "", `{"path": "a",  "n":1e2}`, ` {"a":"ü"} `, `[1]`, `"text"`, "null"})
@@ -85,7 +87,8 @@ var part = rapid.Custom(func(t *rapid.T) message.Part {
 	case 0, 1:
 		return message.Part{Type: message.PartImage, URL: urls.Draw(t, "url")}
 	case 2:
-		return message.Part{Type: message.PartReasoning, Text: texts.Draw(t, "thought"), Signature: anyID.Draw(t, "signature")}
+		return message.Part{Type: message.PartReasoning, Text: texts.Draw(t, "thought"),
+			Signature: anyID.Draw(t, "signature")}
 	case 3:
 		return message.Part{Type: message.PartReasoning, Redacted: "c2VjcmV0"}
 	case 4:
@@ -96,7 +99,8 @@ var part = rapid.Custom(func(t *rapid.T) message.Part {
 
 // spoken draws a message of a role with content that has no calls.
 func spoken(t *rapid.T, role message.Role) message.Message {
-	m := message.Message{ID: anyID.Draw(t, "message id"), Role: role, Content: rapid.SliceOfN(part, 0, 3).Draw(t, "content"), Kwargs: fields.Draw(t, "kwargs")}
+	m := message.Message{ID: anyID.Draw(t, "message id"), Role: role, Content: rapid.SliceOfN(part, 0, 3).
+		Draw(t, "content"), Kwargs: fields.Draw(t, "kwargs")}
 	if rapid.Bool().Draw(t, "named") {
 		m.Name = names.Draw(t, "name")
 	}
@@ -121,8 +125,9 @@ var (
 			m.ToolCalls = append(m.ToolCalls, c)
 		}
 		for range rapid.IntRange(-3, 2).Draw(t, "invalid calls") {
-			m.InvalidToolCalls = append(m.InvalidToolCalls, message.InvalidToolCall{ID: anyID.Draw(t, "id"), Name: names.Draw(t, "tool"),
-				Args: cutOff.Draw(t, "args"), Error: texts.Draw(t, "error"), Extra: fields.Draw(t, "extra")})
+			m.InvalidToolCalls = append(m.InvalidToolCalls,
+				message.InvalidToolCall{ID: anyID.Draw(t, "id"), Name: names.Draw(t, "tool"),
+					Args: cutOff.Draw(t, "args"), Error: texts.Draw(t, "error"), Extra: fields.Draw(t, "extra")})
 		}
 		return m
 	})

@@ -12,13 +12,13 @@
 //
 // Which rules the wires need:
 //
-//   - OpenAI, chat completions: IDs of at most 64 characters (40 at some compatible servers), Tools of 64 letters, digits,
-//     "_" and "-", Images in users' messages, Speakers if names are sent, RawTypes.
+//   - OpenAI, chat completions: IDs of at most 64 characters (40 at some compatible servers), Tools of 64 letters,
+//     digits, "_" and "-", Images in users' messages, Speakers if names are sent, RawTypes.
 //   - OpenAI, Responses: the same with Blank dropped, since a reasoning item must be followed by what it led to; Images
 //     may be in results.
-//   - Anthropic: SystemFirst (the encoder lifts them out), UserFirst, NoPrefill, Blank dropped, IDs of letters, digits, "_"
-//     and "-" that are unique in the request, Tools like OpenAI's, Images in results, RawTypes. Neighbours of one role are
-//     joined by the encoder, which also puts results first in their message.
+//   - Anthropic: SystemFirst (the encoder lifts them out), UserFirst, NoPrefill, Blank dropped, IDs of letters, digits,
+//     "_" and "-" that are unique in the request, Tools like OpenAI's, Images in results, RawTypes. Neighbours of one
+//     role are joined by the encoder, which also puts results first in their message.
 //   - Gemini: as Anthropic, but without demands on ids; Tools may have "." and ":" and begin with a letter or "_".
 //     Alternate: a call must follow a user or a result.
 //   - Mistral: SystemFirst, UserFirst, AnswerResults, NoPrefill, Blank dropped, IDs of exactly nine letters and digits,

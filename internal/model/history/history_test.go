@@ -24,12 +24,16 @@ type vendor struct {
 func vendors() []vendor {
 	word := Shape{Min: 1, Max: 64, Chars: Chars("a-zA-Z0-9_-")}
 	return []vendor{
-		{"openai", Rules{IDs: Shape{Max: 64}, Tools: word, Images: ImagesInUser, RawTypes: []string{"file", "input_audio"}, Speakers: word}, OpenAI},
-		{"anthropic", Rules{System: SystemFirst, UserFirst: true, NoPrefill: true, Blank: BlankDropped, Images: ImagesInResults, RawTypes: []string{"document"},
+		{"openai", Rules{IDs: Shape{Max: 64}, Tools: word, Images: ImagesInUser,
+			RawTypes: []string{"file", "input_audio"}, Speakers: word}, OpenAI},
+		{"anthropic", Rules{System: SystemFirst, UserFirst: true, NoPrefill: true, Blank: BlankDropped,
+			Images: ImagesInResults, RawTypes: []string{"document"},
 			IDs: Shape{Chars: Chars("a-zA-Z0-9_-")}, UniqueIDs: true, Tools: word}, Anthropic},
-		{"gemini", Rules{UserFirst: true, Alternate: true, NoPrefill: true, Blank: BlankDropped, Images: ImagesInResults, RawTypes: []string{},
+		{"gemini", Rules{UserFirst: true, Alternate: true, NoPrefill: true, Blank: BlankDropped,
+			Images: ImagesInResults, RawTypes: []string{},
 			Tools: Shape{Min: 1, Max: 64, Chars: Chars("a-zA-Z0-9_.:-"), WordFirst: true}}, Gemini},
-		{"mistral", Rules{System: SystemFirst, UserFirst: true, AnswerResults: true, NoPrefill: true, Blank: BlankDropped, Images: ImagesInUser, RawTypes: []string{},
+		{"mistral", Rules{System: SystemFirst, UserFirst: true, AnswerResults: true, NoPrefill: true,
+			Blank: BlankDropped, Images: ImagesInUser, RawTypes: []string{},
 			IDs: Shape{Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}, UniqueIDs: true, Tools: word}, Mistral},
 	}
 }
@@ -38,13 +42,17 @@ func vendors() []vendor {
 var anyRules = rapid.Custom(func(t *rapid.T) *Rules {
 	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	shapes := rapid.SampledFrom([]Shape{
-		{}, {Max: 40}, {Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}, {Max: 12, Chars: Chars("a-zA-Z0-9_-")}, {Min: 30, Chars: Chars("a-zA-Z0-9_"), WordFirst: true},
+		{}, {Max: 40}, {Min: 9, Max: 9, Chars: Chars("a-zA-Z0-9")}, {Max: 12, Chars: Chars("a-zA-Z0-9_-")},
+		{Min: 30, Chars: Chars("a-zA-Z0-9_"), WordFirst: true},
 	})
 	return &Rules{
-		System: System(rapid.IntRange(0, 2).Draw(t, "system")), UserFirst: flag("user first"), Alternate: flag("alternate"),
-		AnswerResults: flag("answer results"), NoPrefill: flag("no prefill"), Blank: Blank(rapid.IntRange(0, 2).Draw(t, "blank")),
-		Images: Images(rapid.IntRange(0, 3).Draw(t, "images")), RawTypes: rapid.SampledFrom([][]string{nil, {}, {"file", "document"}}).Draw(t, "raw"),
-		IDs: shapes.Draw(t, "ids"), UniqueIDs: flag("unique"), Tools: shapes.Draw(t, "tools"), Speakers: shapes.Draw(t, "speakers"),
+		System: System(rapid.IntRange(0, 2).Draw(t, "system")), UserFirst: flag("user first"),
+		Alternate: flag("alternate"), AnswerResults: flag("answer results"), NoPrefill: flag("no prefill"),
+		Blank:    Blank(rapid.IntRange(0, 2).Draw(t, "blank")),
+		Images:   Images(rapid.IntRange(0, 3).Draw(t, "images")),
+		RawTypes: rapid.SampledFrom([][]string{nil, {}, {"file", "document"}}).Draw(t, "raw"),
+		IDs:      shapes.Draw(t, "ids"), UniqueIDs: flag("unique"), Tools: shapes.Draw(t, "tools"),
+		Speakers: shapes.Draw(t, "speakers"),
 	}
 })
 
@@ -157,7 +165,8 @@ func shown(msgs []message.Message) string {
 	return b.String()
 }
 
-// TestNothingSaidIsLost: neither of users, nor of anybody else; pictures and arguments stay too where the wire takes them.
+// TestNothingSaidIsLost: neither of users, nor of anybody else; pictures and arguments stay too where the wire takes
+// them.
 func TestNothingSaidIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, msgs := anyRules.Draw(t, "rules"), Messages(t)
@@ -170,7 +179,8 @@ func TestNothingSaidIsLost(t *testing.T) {
 				if p.Type == message.PartText && !blank(p.Text) && !strings.Contains(got, p.Text) {
 					t.Fatalf("%s text %q is lost\n%s", m.Role, p.Text, dump(out))
 				}
-				if p.Type == message.PartImage && r.Images != ImagesNowhere && (m.Role == message.Human || m.Role == message.Tool) && !strings.Contains(got, p.URL) {
+				if p.Type == message.PartImage && r.Images != ImagesNowhere &&
+					(m.Role == message.Human || m.Role == message.Tool) && !strings.Contains(got, p.URL) {
 					t.Fatalf("%s picture %q is lost\n%s", m.Role, p.URL, dump(out))
 				}
 			}

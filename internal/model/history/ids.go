@@ -6,7 +6,8 @@ import "strconv"
 type ids struct {
 	rules *Rules
 	seen  map[string]bool
-	tries map[string]int // how many ids were made of a text, so that one that stands in each answer is not tried from the start
+	// how many ids were made of a text, so that one that stands in each answer is not tried from the start
+	tries map[string]int
 }
 
 func newIDs(r *Rules) ids { return ids{rules: r, seen: map[string]bool{}, tries: map[string]int{}} }

@@ -31,8 +31,9 @@ func OpenAI(msgs []message.Message) error {
 // (results directly behind the calls, tool_use ids of ^[a-zA-Z0-9_-]+$ and unique, names of ^[a-zA-Z0-9_-]{1,64}$),
 // "Vision" (images of users and in results) and the refusal of prefilled answers by the newer models.
 func Anthropic(msgs []message.Message) error {
-	s := spec{system: true, first: true, last: true, noBlank: true, id: regexp.MustCompile(`^[a-zA-Z0-9_-]+$`), unique: true,
-		tool: word64, images: "human tool", raw: []string{"document"}}
+	s := spec{system: true, first: true, last: true, noBlank: true, id: regexp.MustCompile(`^[a-zA-Z0-9_-]+$`),
+		unique: true,
+		tool:   word64, images: "human tool", raw: []string{"document"}}
 	return s.check(msgs)
 }
 
@@ -49,7 +50,8 @@ func Gemini(msgs []message.Message) error {
 // mistral-common gives: order of roles (no user behind a tool), the last message, ids of nine letters and digits,
 // names, as many results as calls, answers with content or calls.
 func Mistral(msgs []message.Message) error {
-	s := spec{system: true, first: true, last: true, noBlank: true, answerResults: true, id: regexp.MustCompile(`^[a-zA-Z0-9]{9}$`),
+	s := spec{system: true, first: true, last: true, noBlank: true, answerResults: true,
+		id:     regexp.MustCompile(`^[a-zA-Z0-9]{9}$`),
 		unique: true, tool: word64, images: "human", raw: []string{"thinking"}}
 	return s.check(msgs)
 }
@@ -94,7 +96,8 @@ func (s *spec) check(msgs []message.Message) error {
 			due = m.ToolCalls
 		case message.Tool:
 			if m.ToolCallID != due[0].ID || m.Name != due[0].Name {
-				return fmt.Errorf("message %d: result of %q (%s), want one of %q (%s)", i, m.ToolCallID, m.Name, due[0].ID, due[0].Name)
+				return fmt.Errorf("message %d: result of %q (%s), want one of %q (%s)", i, m.ToolCallID, m.Name,
+					due[0].ID, due[0].Name)
 			}
 			due = due[1:]
 		}

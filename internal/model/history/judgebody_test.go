@@ -55,7 +55,8 @@ type chatMessage struct {
 
 // read returns the message. names are the tools of the calls so far, by id: a result does not tell its own.
 func (w *chatMessage) read(names map[string]string) (message.Message, error) {
-	roles := map[string]message.Role{"system": message.System, "developer": message.System, "user": message.Human, "assistant": message.AI, "tool": message.Tool}
+	roles := map[string]message.Role{"system": message.System, "developer": message.System, "user": message.Human,
+		"assistant": message.AI, "tool": message.Tool}
 	m := message.Message{Role: roles[w.Role], Name: w.Name, ToolCallID: w.ToolCallID}
 	if m.Role == "" {
 		return m, fmt.Errorf("role %q", w.Role)
@@ -68,7 +69,8 @@ func (w *chatMessage) read(names map[string]string) (message.Message, error) {
 			return m, fmt.Errorf("call of type %q", c.Type)
 		}
 		names[c.ID] = c.Function.Name
-		m.ToolCalls = append(m.ToolCalls, message.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
+		m.ToolCalls = append(m.ToolCalls,
+			message.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
 	}
 	if len(w.Content) == 0 || string(w.Content) == "null" {
 		if m.Role != message.AI || len(m.ToolCalls) == 0 {
@@ -235,7 +237,8 @@ func anthropicAnswer(blocks []anthropicBlock, names map[string]string) ([]messag
 		case b.Type == "text":
 			m.Content = append(m.Content, message.Text(b.Text))
 		case b.Type == "thinking" && b.Signature != "", b.Type == "redacted_thinking" && b.Data != "":
-			m.Content = append(m.Content, message.Part{Type: message.PartReasoning, Text: b.Thinking, Signature: b.Signature, Redacted: b.Data})
+			m.Content = append(m.Content, message.Part{Type: message.PartReasoning, Text: b.Thinking,
+				Signature: b.Signature, Redacted: b.Data})
 		case b.Type == "tool_use":
 			if !strings.HasPrefix(string(b.Input), "{") {
 				return nil, fmt.Errorf("input %s", b.Input)

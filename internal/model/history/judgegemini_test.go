@@ -71,7 +71,8 @@ func (c *geminiContent) read(before []message.Message) ([]message.Message, error
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		kinds := 0
-		for _, has := range []bool{p.Text != nil, len(p.InlineData) > 0, len(p.FileData) > 0, p.FunctionCall != nil, p.FunctionResponse != nil} {
+		for _, has := range []bool{p.Text != nil, len(p.InlineData) > 0, len(p.FileData) > 0, p.FunctionCall != nil,
+			p.FunctionResponse != nil} {
 			if has {
 				kinds++
 			}
@@ -85,7 +86,8 @@ func (c *geminiContent) read(before []message.Message) ([]message.Message, error
 			said.Content = append(said.Content, message.Text(*p.Text))
 		case p.FunctionCall != nil && c.Role == "model":
 			f := p.FunctionCall
-			said.ToolCalls = append(said.ToolCalls, message.ToolCall{ID: strconv.Itoa(len(said.ToolCalls)), Name: f.Name, Args: f.Args})
+			said.ToolCalls = append(said.ToolCalls, message.ToolCall{ID: strconv.Itoa(len(said.ToolCalls)),
+				Name: f.Name, Args: f.Args})
 		case p.FunctionResponse != nil && c.Role != "model":
 			m, err := p.FunctionResponse.result(before, len(results))
 			if err != nil {

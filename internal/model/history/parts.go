@@ -52,7 +52,8 @@ func (r *Rules) reads(raw []byte) bool {
 		return true
 	}
 	kind := rawMember(raw, `"type"`)
-	return len(kind) > 2 && slices.ContainsFunc(r.RawTypes, func(known string) bool { return known == string(kind[1:len(kind)-1]) })
+	return len(kind) > 2 && slices.ContainsFunc(r.RawTypes,
+		func(known string) bool { return known == string(kind[1:len(kind)-1]) })
 }
 
 // rawMember returns the value of an object's member, nil if it has none; name is as it is written. Unlike

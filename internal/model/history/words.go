@@ -32,7 +32,8 @@ const (
 	mostName    = 80
 )
 
-const outcomeUnknown = "There is no result: the call was cut off, and its outcome is unknown. It may have had effects; check before you repeat it."
+const outcomeUnknown = "There is no result: the call was cut off, and its outcome is unknown. It may have had " +
+	"effects; check before you repeat it."
 
 // missing is the result of a call that has none. problem says why an invalid call was not run; it may be empty.
 func missing(invalid bool, problem string) message.Message {
@@ -54,7 +55,8 @@ func orphaned(m *message.Message) message.Message {
 	if !blank(m.Name) {
 		of = strconv.Quote(excerpt.Clip(m.Name, mostName))
 	}
-	parts := append([]message.Part{message.Text("[Result of " + of + ", whose call is no longer in this conversation:]\n")}, m.Content...)
+	parts := append([]message.Part{message.Text("[Result of " + of + ", whose call is no longer in this " +
+		"conversation:]\n")}, m.Content...)
 	return message.Message{ID: m.ID, Role: message.Human, Content: parts, List: true}
 }
 

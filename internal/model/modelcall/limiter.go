@@ -69,7 +69,8 @@ const notice = time.Second
 
 // acquire waits until the call may go ahead. t is the call's ticket, drawn at its first try. The permit must be given
 // back.
-func (l *Limiter) acquire(ctx context.Context, t *ticket, model string, tokens int, queued func(ahead int)) (*permit, error) {
+func (l *Limiter) acquire(ctx context.Context, t *ticket, model string, tokens int, queued func(ahead int)) (*permit,
+	error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -102,7 +103,8 @@ func (l *Limiter) join(t *ticket, model string, tokens int) *waiter {
 		*t = l.tickets
 	}
 	w := &waiter{ticket: *t, model: model, tokens: tokens, ready: make(chan struct{})}
-	at, _ := slices.BinarySearchFunc(l.queue, w.ticket+1, func(w *waiter, t ticket) int { return cmp.Compare(w.ticket, t) })
+	at, _ := slices.BinarySearchFunc(l.queue, w.ticket+1,
+		func(w *waiter, t ticket) int { return cmp.Compare(w.ticket, t) })
 	l.queue = slices.Insert(l.queue, at, w)
 	l.serve()
 	return w

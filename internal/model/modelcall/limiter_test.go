@@ -155,9 +155,11 @@ func TestNoLimits(t *testing.T) {
 	p.done(1)
 }
 
-// TestARefusalHoldsUpTheOthers for as long as the vendor says, but no longer than a minute, and not those for another model.
+// TestARefusalHoldsUpTheOthers for as long as the vendor says, but no longer than a minute, and not those for another
+// model.
 func TestARefusalHoldsUpTheOthers(t *testing.T) {
-	for after, want := range map[time.Duration]time.Duration{0: time.Second, 20 * time.Second: 20 * time.Second, time.Hour: time.Minute} {
+	for after, want := range map[time.Duration]time.Duration{0: time.Second, 20 * time.Second: 20 * time.Second,
+		time.Hour: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			l, begin := NewLimiter(Limits{}), time.Now()
 			refused, _ := l.acquire(t.Context(), new(ticket), "m", 0, unheard)
@@ -273,8 +275,8 @@ func TestWhoWaitsIsTold(t *testing.T) {
 func TestWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := Limits{
-			RequestsPerMinute: rapid.IntRange(0, 5).Draw(rt, "requests"), TokensPerMinute: rapid.IntRange(0, 50).Draw(rt, "tokens"),
-			Concurrent: rapid.IntRange(0, 3).Draw(rt, "concurrent"),
+			RequestsPerMinute: rapid.IntRange(0, 5).Draw(rt, "requests"), TokensPerMinute: rapid.IntRange(0, 50).
+						Draw(rt, "tokens"), Concurrent: rapid.IntRange(0, 3).Draw(rt, "concurrent"),
 		}
 		plans := rapid.SliceOfN(rapid.Custom(drawPlan), 1, 25).Draw(rt, "calls")
 		synctest.Test(t, func(*testing.T) { play(rt, NewLimiter(limits), plans) })
@@ -341,7 +343,8 @@ func play(rt *rapid.T, l *Limiter, plans []plan) {
 	wg.Wait()
 	requests, tokens := most(calls)
 	if len(calls)+gone != len(plans) || l.under != 0 || len(l.queue) != 0 {
-		rt.Errorf("%d of %d calls were made, %d gave up; %d under way, %d in the queue", len(calls), len(plans), gone, l.under, len(l.queue))
+		rt.Errorf("%d of %d calls were made, %d gave up; %d under way, %d in the queue", len(calls), len(plans), gone,
+			l.under, len(l.queue))
 	}
 	for _, m := range l.models {
 		if m.trying != 0 {

@@ -47,7 +47,8 @@ func say(text string) []message.Chunk {
 func TestTheAnswerSaysWhoGaveIt(t *testing.T) {
 	for instead, want := range map[bool]message.Fields{
 		false: {"id": json.RawMessage(`"1"`), "finish_reason": json.RawMessage(`"stop"`)},
-		true:  {"id": json.RawMessage(`"1"`), "finish_reason": json.RawMessage(`"stop"`), KeyAnsweredBy: json.RawMessage(`"b"`)},
+		true: {"id": json.RawMessage(`"1"`), "finish_reason": json.RawMessage(`"stop"`),
+			KeyAnsweredBy: json.RawMessage(`"b"`)},
 	} {
 		p := &played{chunks: append(say("hi"), message.Chunk{Usage: &message.Usage{TotalTokens: 3}})}
 		m := &Model{ChatModel: p, Entry: Entry{Name: "b", Window: 10}, Instead: instead}
@@ -70,7 +71,8 @@ func TestTheAnswerSaysWhoGaveIt(t *testing.T) {
 	}
 }
 
-// TestAModelWithoutEyesIsSentWords in the places of images, wherever they stand; the run's own model is sent what it is.
+// TestAModelWithoutEyesIsSentWords in the places of images, wherever they stand; the run's own model is sent what it
+// is.
 func TestAModelWithoutEyesIsSentWords(t *testing.T) {
 	picture := message.Part{Type: message.PartImage, URL: "https://x/y.png"}
 	unseen := message.Text("[picture: https://x/y.png; this model cannot see pictures]")
@@ -125,7 +127,8 @@ func TestFit(t *testing.T) {
 		{Entry{Thinking: true, Effort: true}, asked},
 		{Entry{MaxAnswer: 20_000, Effort: true, Thinking: true}, asked},
 		{Entry{MaxAnswer: 4000}, model.Settings{Temperature: asked.Temperature, MaxTokens: 4000, NoTools: true}},
-		{Entry{Effort: true}, model.Settings{Temperature: asked.Temperature, MaxTokens: 9000, Effort: "high", NoTools: true}},
+		{Entry{Effort: true}, model.Settings{Temperature: asked.Temperature, MaxTokens: 9000, Effort: "high",
+			NoTools: true}},
 	} {
 		if diff := cmp.Diff(tt.want, tt.entry.Fit(asked)); diff != "" {
 			t.Errorf("%+v: %s", tt.entry, diff)
@@ -136,17 +139,20 @@ func TestFit(t *testing.T) {
 // TestARefusalPausesTheKey: the next call finds out without asking. Other failures pause nothing.
 func TestARefusalPausesTheKey(t *testing.T) {
 	for class, want := range map[model.Class]time.Duration{
-		model.ClassRateLimit: 7 * time.Second, model.ClassBurst: 7 * time.Second, model.ClassBusy: 0, model.ClassTransient: 0, model.ClassQuota: 0,
+		model.ClassRateLimit: 7 * time.Second, model.ClassBurst: 7 * time.Second, model.ClassBusy: 0,
+		model.ClassTransient: 0, model.ClassQuota: 0,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			key := NewLimiter(Limits{Concurrent: 1})
 			failure := &model.Error{Class: class, RetryAfter: 7 * time.Second}
-			_, err := model.Collect((&Model{ChatModel: &played{err: failure}, Key: key}).Stream(t.Context(), &model.Request{}))
+			_, err := model.Collect((&Model{ChatModel: &played{err: failure}, Key: key}).
+				Stream(t.Context(), &model.Request{}))
 			if !errors.Is(err, failure) {
 				t.Fatalf("error %v", err)
 			}
 			begin := time.Now()
-			if _, err := model.Collect((&Model{ChatModel: &played{chunks: say("hi")}, Key: key}).Stream(t.Context(), &model.Request{})); err != nil {
+			if _, err := model.Collect((&Model{ChatModel: &played{chunks: say("hi")}, Key: key}).
+				Stream(t.Context(), &model.Request{})); err != nil {
 				t.Error(err)
 			}
 			if took := time.Since(begin); took != want {
@@ -159,19 +165,22 @@ func TestARefusalPausesTheKey(t *testing.T) {
 // TestUsageThatTheVendorDoesNotTellIsEstimated, and marked; a failed call has none.
 func TestUsageThatTheVendorDoesNotTellIsEstimated(t *testing.T) {
 	told := message.Chunk{Usage: &message.Usage{InputTokens: 4, OutputTokens: 1, TotalTokens: 5}}
-	req := &model.Request{System: "You are a pudu.", Messages: []message.Message{message.New(message.Human, "hello there")}, Tools: []model.Tool{{Name: "look"}}}
+	req := &model.Request{System: "You are a pudu.",
+		Messages: []message.Message{message.New(message.Human, "hello there")}, Tools: []model.Tool{{Name: "look"}}}
 	in := tokens.Request(req.System, req.Tools, req.Messages)
 	for name, tt := range map[string]struct {
 		model     played
 		want      *message.Usage
 		estimated bool
 	}{
-		"told":   {played{chunks: append(say("hi"), told)}, told.Usage, false},
-		"silent": {played{chunks: say("four times four ")}, &message.Usage{InputTokens: in, OutputTokens: 4, TotalTokens: in + 4}, true},
+		"told": {played{chunks: append(say("hi"), told)}, told.Usage, false},
+		"silent": {played{chunks: say("four times four ")},
+			&message.Usage{InputTokens: in, OutputTokens: 4, TotalTokens: in + 4}, true},
 		"failed": {played{chunks: say("abcdefgh"), err: &model.Error{Class: model.ClassTransient}}, nil, false},
 	} {
 		got, _ := model.Collect((&Model{ChatModel: &tt.model}).Stream(t.Context(), req))
-		if diff := cmp.Diff(tt.want, got.Usage); diff != "" || tt.estimated != (string(got.ResponseMetadata[KeyEstimated]) == "true") {
+		if diff := cmp.Diff(tt.want, got.Usage); diff != "" ||
+			tt.estimated != (string(got.ResponseMetadata[KeyEstimated]) == "true") {
 			t.Errorf("%s: %s, %s", name, diff, got.ResponseMetadata)
 		}
 	}
@@ -180,17 +189,19 @@ func TestUsageThatTheVendorDoesNotTellIsEstimated(t *testing.T) {
 // TestTokensAreSettled with what the vendor counts, what came if it does not, and nothing if it refused.
 func TestTokensAreSettled(t *testing.T) {
 	used := message.Chunk{Usage: &message.Usage{InputTokens: 400, OutputTokens: 100, TotalTokens: 500}}
-	req := &model.Request{System: "You are a pudu.", Messages: []message.Message{message.New(message.Human, "hello there")}, Tools: []model.Tool{{Name: "look"}}}
+	req := &model.Request{System: "You are a pudu.",
+		Messages: []message.Message{message.New(message.Human, "hello there")}, Tools: []model.Tool{{Name: "look"}}}
 	guess := tokens.Request(req.System, req.Tools, req.Messages)
 	for name, tt := range map[string]struct {
 		model played
 		want  int
 	}{
-		"counted":  {played{chunks: append(say("hi"), used)}, 500},
-		"silent":   {played{chunks: say("four times four ")}, guess + 4},
-		"refused":  {played{err: &model.Error{Class: model.ClassBadRequest}}, 0},
-		"cut":      {played{chunks: say("abcdefgh"), err: &model.Error{Class: model.ClassTransient}}, guess + 2},
-		"calls":    {played{chunks: []message.Chunk{{ToolCalls: []message.ToolCallChunk{{Args: `{"a":12}`}}}}}, guess + 2},
+		"counted": {played{chunks: append(say("hi"), used)}, 500},
+		"silent":  {played{chunks: say("four times four ")}, guess + 4},
+		"refused": {played{err: &model.Error{Class: model.ClassBadRequest}}, 0},
+		"cut":     {played{chunks: say("abcdefgh"), err: &model.Error{Class: model.ClassTransient}}, guess + 2},
+		"calls": {played{chunks: []message.Chunk{{ToolCalls: []message.ToolCallChunk{{Args: `{"a":12}`}}}}}, guess +
+			2},
 		"thoughts": {played{chunks: []message.Chunk{{Reasoning: "hmmm"}}}, guess + 1},
 	} {
 		key := NewLimiter(Limits{TokensPerMinute: 10_000})
@@ -216,7 +227,8 @@ func TestWhoWaitsForTheProcessHoldsHisKey(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		time.AfterFunc(3*time.Second, func() { p.done(0) })
-		if _, err := model.Collect(m.Stream(t.Context(), &model.Request{})); err != nil || told != 1 || key.under+all.under != 0 {
+		if _, err := model.Collect(m.Stream(t.Context(), &model.Request{})); err != nil || told != 1 ||
+			key.under+all.under != 0 {
 			t.Errorf("told %d times, %d and %d under way, %v", told, key.under, all.under, err)
 		}
 	})

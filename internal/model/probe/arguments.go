@@ -14,10 +14,13 @@ import (
 
 // tripSchema has what weak models stumble over: objects in objects, an enum, integers, a list, nothing optional.
 const tripSchema = `{"type":"object","properties":{` +
-	`"traveller":{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0}},"required":["name","age"],"additionalProperties":false},` +
+	`"traveller":{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0}},` +
+	`"required":["name","age"],"additionalProperties":false},` +
 	`"class":{"type":"string","enum":["ECONOMY","BUSINESS","FIRST"]},` +
-	`"stops":{"type":"array","items":{"type":"object","properties":{"city":{"type":"string"},"nights":{"type":"integer","minimum":1}},"required":["city","nights"],"additionalProperties":false}},` +
-	`"refundable":{"type":"boolean"}},"required":["traveller","class","stops","refundable"],"additionalProperties":false}`
+	`"stops":{"type":"array","items":{"type":"object","properties":{"city":{"type":"string"},` +
+	`"nights":{"type":"integer","minimum":1}},"required":["city","nights"],"additionalProperties":false}},` +
+	`"refundable":{"type":"boolean"}},"required":["traveller","class","stops","refundable"],` +
+	`"additionalProperties":false}`
 
 type trip struct {
 	Traveller struct {
@@ -33,8 +36,10 @@ type trip struct {
 }
 
 func (p *prober) schema(ctx context.Context) finding {
-	const task = "Book a trip with the tool: Ada Lovelace, who is forty-one years old, travels in business class, two nights in Rome and then three in Oslo. It must be refundable."
-	a, err := p.call(ctx, ask(task, model.Tool{Name: "book_trip", Description: "Books a trip.", Parameters: json.RawMessage(tripSchema)}), shortRoom)
+	const task = "Book a trip with the tool: Ada Lovelace, who is forty-one years old, travels in business class, " +
+		"two nights in Rome and then three in Oslo. It must be refundable."
+	a, err := p.call(ctx, ask(task, model.Tool{Name: "book_trip", Description: "Books a trip.",
+		Parameters: json.RawMessage(tripSchema)}), shortRoom)
 	if err != nil {
 		return lost(err)
 	}
@@ -110,13 +115,15 @@ func wantedFile() []string {
 
 func (p *prober) arguments(ctx context.Context) finding {
 	var task strings.Builder
-	fmt.Fprintf(&task, "Write the file list.txt with one call of the tool. It has exactly %d lines. Line N is \"N: pudu\" (so the first is \"1: pudu\"), except these three, which must be exactly:\n", fileLines)
+	fmt.Fprintf(&task, "Write the file list.txt with one call of the tool. It has exactly %d lines. Line N is \"N: "+
+		"pudu\" (so the first is \"1: pudu\"), except these three, which must be exactly:\n", fileLines)
 	for _, s := range specialLines() {
 		task.WriteString(s.text + "\n")
 	}
 	task.WriteString("Write all lines out, leave none away.")
 	write := model.Tool{Name: "write_file", Description: "Writes a text file.", Parameters: json.RawMessage(
-		`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"],"additionalProperties":false}`)}
+		`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path",` +
+			`"content"],"additionalProperties":false}`)}
 	a, err := p.call(ctx, ask(task.String(), write), longRoom)
 	if err != nil {
 		return lost(err)

@@ -21,8 +21,10 @@ func knownReasons() []string {
 	return []string{
 		"stop", "length", "tool_calls", "function_call", "content_filter", // chat completions
 		"completed", "incomplete", "max_output_tokens", // responses
-		"end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded", // messages
-		"safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "malformed_function_call", // Gemini
+		// messages
+		"end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded",
+		// Gemini
+		"safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "malformed_function_call",
 		"model_length", "eos", "eos_token", "insufficient_system_resource", "sensitive",
 	}
 }
@@ -32,7 +34,9 @@ func longPrefix() string {
 	var b strings.Builder
 	b.WriteString("You answer questions about the rules of a library.\n")
 	for i := 1; i <= prefixRules; i++ {
-		fmt.Fprintf(&b, "Rule %d: books of shelf %d are lent for %d days, and a reader may have %d of them at a time.\n", i, i, 7+i%21, 1+i%5)
+		fmt.Fprintf(&b,
+			"Rule %d: books of shelf %d are lent for %d days, and a reader may have %d of them at a time.\n", i, i,
+			7+i%21, 1+i%5)
 	}
 	return b.String()
 }
@@ -80,7 +84,8 @@ func (p *prober) habits(ctx context.Context) (problems []string, err error) {
 		problems = append(problems, "calls a tool although tool_choice is none")
 	}
 	if p.unmetered > 0 {
-		problems = append(problems, fmt.Sprintf("%d answer(s) without usage: budgets and summaries work with estimates", p.unmetered))
+		problems = append(problems, fmt.Sprintf("%d answer(s) without usage: budgets and summaries work with estimates",
+			p.unmetered))
 	}
 	known := knownReasons()
 	for _, r := range slices.Sorted(maps.Keys(p.reasons)) {

@@ -90,7 +90,8 @@ func (r *attempts) again(ctx context.Context, a *answer, err error) bool {
 	case e.Class == model.ClassBadRequest && s.Temperature != nil && mentions(e, "temperature"):
 		r.p.warm, s.Temperature = true, nil
 		return true
-	case e.Class == model.ClassBadRequest && s.MaxTokens > 0 && mentions(e, "max_tokens", "max_completion_tokens", "max_output_tokens"):
+	case e.Class == model.ClassBadRequest && s.MaxTokens > 0 &&
+		mentions(e, "max_tokens", "max_completion_tokens", "max_output_tokens"):
 		if s.MaxTokens > r.room { // more than the model can; nothing is wrong with the bound itself
 			s.MaxTokens = 0
 			return true
@@ -203,7 +204,8 @@ func hopeless(err error) bool {
 // refused reports that the provider answered, and does not want such a request.
 func refused(err error) bool {
 	e := model.AsError(err)
-	return e != nil && (e.Class == model.ClassBadRequest || e.Class == model.ClassNotFound || e.Class == model.ClassContextLength)
+	return e != nil && (e.Class == model.ClassBadRequest || e.Class == model.ClassNotFound ||
+		e.Class == model.ClassContextLength)
 }
 
 func mentions(e *model.Error, words ...string) bool {

@@ -40,7 +40,8 @@ func picture() string {
 }
 
 func (p *prober) image(ctx context.Context) finding {
-	m := human("The left half of this picture has one colour and the right half another, out of blue, green, red and yellow. Answer with the two words, the left one first.")
+	m := human("The left half of this picture has one colour and the right half another, out of blue, green, red and " +
+		"yellow. Answer with the two words, the left one first.")
 	m.Content = append(m.Content, message.Part{Type: message.PartImage, URL: picture()})
 	a, err := p.call(ctx, model.Request{Messages: []message.Message{m}}, shortRoom)
 	declared := p.cfg.Declared.Vision

@@ -59,7 +59,8 @@ func obey(a *asked) (r reply) {
 	has := func(words string) bool { return strings.Contains(a.user, words) }
 	call := func(name string, args any) {
 		raw, _ := json.Marshal(args)
-		r.calls = append(r.calls, scripted.Call{ID: fmt.Sprintf("c%d%d", len(a.results), len(r.calls)), Name: name, Args: string(raw)})
+		r.calls = append(r.calls, scripted.Call{ID: fmt.Sprintf("c%d%d", len(a.results), len(r.calls)), Name: name,
+			Args: string(raw)})
 	}
 	city := func(names ...string) {
 		for _, n := range names {
@@ -78,8 +79,9 @@ func obey(a *asked) (r reply) {
 	case has("weather"):
 		city("Paris")
 	case has("Book a trip"):
-		r.calls = append(r.calls, scripted.Call{ID: "c", Name: "book_trip", Args: `{"traveller":{"name":"Ada Lovelace","age":41},"class":"BUSINESS",` +
-			`"stops":[{"city":"Rome","nights":2},{"city":"Oslo","nights":3}],"refundable":true}`})
+		r.calls = append(r.calls, scripted.Call{ID: "c", Name: "book_trip",
+			Args: `{"traveller":{"name":"Ada Lovelace","age":41},"class":"BUSINESS",` +
+				`"stops":[{"city":"Rome","nights":2},{"city":"Oslo","nights":3}],"refundable":true}`})
 	case has("list.txt"):
 		call("write_file", map[string]string{"path": "list.txt", "content": fileAsTold(a.user)})
 	case has("tracking code"):
@@ -184,7 +186,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if reply.status != 0 {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(reply.status)
-		fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":null}}`, reply.problem)
+		fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":null}}`,
+			reply.problem)
 		return
 	}
 	select {
@@ -215,7 +218,8 @@ func readBody(raw []byte) (a asked) {
 	if err := json.Unmarshal(raw, &body); err != nil {
 		panic(err)
 	}
-	a = asked{tools: len(body.Tools) > 0, noTools: body.ToolChoice == "none", maxTokens: body.MaxTokens, temperature: body.Temperature != nil, body: string(raw)}
+	a = asked{tools: len(body.Tools) > 0, noTools: body.ToolChoice == "none", maxTokens: body.MaxTokens,
+		temperature: body.Temperature != nil, body: string(raw)}
 	if body.Thinking.Type != "" {
 		a.think = new(body.Thinking.Type == "enabled")
 	}
@@ -272,7 +276,9 @@ func (r *reply) usage() string {
 func (r *reply) write(w http.ResponseWriter, stream bool) {
 	var calls []string
 	for i, c := range r.calls {
-		calls = append(calls, fmt.Sprintf(`{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, i, c.ID, c.Name, quoted(c.Args)))
+		calls = append(calls,
+			fmt.Sprintf(`{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, i, c.ID, c.Name,
+				quoted(c.Args)))
 	}
 	list := "[" + strings.Join(calls, ",") + "]"
 	if !stream {
@@ -307,15 +313,17 @@ func quoted(s string) string {
 
 // compatible is the real provider in front of the server.
 func compatible(url, dialect string, extra map[string]json.RawMessage) model.ChatModel {
-	return openai.New(openai.Config{Name: "test", BaseURL: url, APIKey: "sk-test", Model: "m", Dialect: dialect, ExtraBody: extra,
-		Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
+	return openai.New(openai.Config{Name: "test", BaseURL: url, APIKey: "sk-test", Model: "m", Dialect: dialect,
+		ExtraBody: extra,
+		Client:    &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
 }
 
 // played is the perfect model without a wire; personas and the clock of the test change it.
 func played(shape func(*scripted.Turn), personas ...persona) scripted.Func {
 	seen := map[string]bool{}
 	return func(req *model.Request) scripted.Turn {
-		a := asked{system: req.System, tools: len(req.Tools) > 0, noTools: req.Settings.NoTools, think: req.Settings.Thinking,
+		a := asked{system: req.System, tools: len(req.Tools) > 0, noTools: req.Settings.NoTools,
+			think:     req.Settings.Thinking,
 			maxTokens: req.Settings.MaxTokens, temperature: req.Settings.Temperature != nil}
 		for _, m := range req.Messages {
 			switch m.Role {
@@ -343,8 +351,9 @@ func played(shape func(*scripted.Turn), personas ...persona) scripted.Func {
 }
 
 func (r *reply) turn(shape func(*scripted.Turn)) scripted.Turn {
-	t := scripted.Turn{Text: r.text, Reasoning: r.reasoning, ToolCalls: r.calls, FinishReason: r.finish, ChunkDelay: time.Millisecond,
-		Usage: &message.Usage{InputTokens: 100, OutputTokens: 10, TotalTokens: 110, CacheRead: r.cached}}
+	t := scripted.Turn{Text: r.text, Reasoning: r.reasoning, ToolCalls: r.calls, FinishReason: r.finish,
+		ChunkDelay: time.Millisecond,
+		Usage:      &message.Usage{InputTokens: 100, OutputTokens: 10, TotalTokens: 110, CacheRead: r.cached}}
 	if r.status != 0 {
 		class := model.ClassBadRequest
 		switch r.status {

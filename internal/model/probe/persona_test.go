@@ -53,52 +53,65 @@ func TestPersonalities(t *testing.T) {
 			options: []string{"supports_vision: true", "supports_thinking: true"}},
 		{name: "no parallel calls", persona: func(_ *asked, r *reply) { r.calls = r.calls[:min(1, len(r.calls))] },
 			results: []string{"parallel fail"}, verdict: Works, why: "one call at a time"},
-		{name: "ignores the schema", persona: func(_ *asked, r *reply) { r.change("book_trip", `"BUSINESS"`, `"business class"`) },
+		{name: "ignores the schema",
+			persona: func(_ *asked, r *reply) { r.change("book_trip", `"BUSINESS"`, `"business class"`) },
 			results: []string{"schema fail"}, verdict: Works, why: "class"},
 		{name: "numbers as strings", persona: func(_ *asked, r *reply) { r.change("book_trip", `41`, `"41"`) },
 			results: []string{"schema fail"}, verdict: Works, why: "Pudu puts right"},
-		{name: "understands the schema and not the task", persona: func(_ *asked, r *reply) { r.change("book_trip", `41`, `14`) },
+		{name: "understands the schema and not the task",
+			persona: func(_ *asked, r *reply) { r.change("book_trip", `41`, `14`) },
 			results: []string{"schema fail"}, verdict: Works, why: "14 instead of 41"},
-		{name: "no streaming", whole: true, results: []string{"streams fail"}, verdict: Works, why: "1 piece", advice: "proxy"},
+		{name: "no streaming", whole: true, results: []string{"streams fail"}, verdict: Works, why: "1 piece",
+			advice: "proxy"},
 		{name: "calls in the text", persona: func(_ *asked, r *reply) {
 			if len(r.calls) > 0 {
 				r.text, r.calls = "I call it: "+r.calls[0].Name+"("+r.calls[0].Args+")", nil
 			}
-		}, results: []string{"tool fail", "parallel fail", "schema fail", "arguments fail", "results fail"}, verdict: TooWeak, why: "into its text", advice: "tool-call-parser"},
+		}, results: []string{"tool fail", "parallel fail", "schema fail", "arguments fail", "results fail"},
+			verdict: TooWeak, why: "into its text", advice: "tool-call-parser"},
 		{name: "chats instead of calling", persona: func(_ *asked, r *reply) {
 			if len(r.calls) > 0 {
 				r.text, r.calls = "Sure, I would be glad to.", nil
 			}
-		}, results: []string{"tool fail", "parallel fail", "schema fail", "arguments fail", "results fail"}, verdict: TooWeak, why: "did not call the tool"},
-		{name: "rejects images, as declared", persona: blind, declared: &Declared{Thinking: true}, results: []string{"image n/a"}, verdict: Good},
-		{name: "rejects images, although declared", persona: blind, results: []string{"image fail"}, verdict: Works, options: []string{"supports_vision: false"}},
+		}, results: []string{"tool fail", "parallel fail", "schema fail", "arguments fail", "results fail"},
+			verdict: TooWeak, why: "did not call the tool"},
+		{name: "rejects images, as declared", persona: blind, declared: &Declared{Thinking: true},
+			results: []string{"image n/a"}, verdict: Good},
+		{name: "rejects images, although declared", persona: blind, results: []string{"image fail"}, verdict: Works,
+			options: []string{"supports_vision: false"}},
 		{name: "guesses colours", persona: func(a *asked, r *reply) {
 			if a.picture != "" {
 				r.text = "blue, yellow"
 			}
 		}, declared: &Declared{Thinking: true}, results: []string{"image n/a"}, verdict: Good},
-		{name: "never caches", persona: func(_ *asked, r *reply) { r.cached = 0 }, results: []string{"cache fail"}, verdict: Good, why: "dear"},
-		{name: "no usage", persona: func(_ *asked, r *reply) { r.unmetered = true }, results: []string{"cache fail"}, verdict: Works, why: "without usage"},
+		{name: "never caches", persona: func(_ *asked, r *reply) { r.cached = 0 }, results: []string{"cache fail"},
+			verdict: Good, why: "dear"},
+		{name: "no usage", persona: func(_ *asked, r *reply) { r.unmetered = true }, results: []string{"cache fail"},
+			verdict: Works, why: "without usage"},
 		{name: "ignores tool_choice", persona: func(a *asked, r *reply) {
 			if a.noTools {
 				*r = reply{calls: []scripted.Call{{ID: "c", Name: "get_weather", Args: "{}"}}}
 			}
 		}, results: []string{"cache fail"}, verdict: Works, why: "tool_choice is none"},
-		{name: "odd stop reason", persona: func(_ *asked, r *reply) { r.finish = "abrupt" }, results: []string{"cache fail"}, verdict: Works, why: `"abrupt"`},
+		{name: "odd stop reason", persona: func(_ *asked, r *reply) { r.finish = "abrupt" },
+			results: []string{"cache fail"}, verdict: Works, why: `"abrupt"`},
 		{name: "refuses tools", persona: func(a *asked, r *reply) {
 			if a.tools {
 				*r = reply{status: 400, problem: "m does not support tools"}
 			}
-		}, results: []string{"tool fail", "parallel fail", "schema fail", "arguments fail", "results fail", "thinking fail", "cache fail"},
+		}, results: []string{"tool fail", "parallel fail", "schema fail", "arguments fail", "results fail",
+			"thinking fail", "cache fail"},
 			verdict: TooWeak, why: "does not support tools"},
 		{name: "refuses to think", persona: func(a *asked, r *reply) {
 			if a.think != nil && *a.think {
 				*r = reply{status: 400, problem: "thinking is not supported by this model"}
 			}
-		}, results: []string{"thinking fail"}, options: []string{"supports_thinking: false"}, verdict: Works, why: "will not think"},
+		}, results: []string{"thinking fail"}, options: []string{"supports_thinking: false"}, verdict: Works,
+			why: "will not think"},
 		{name: "breaks Unicode", persona: func(_ *asked, r *reply) { r.change("write_file", "你好", "??") },
 			results: []string{"arguments fail"}, verdict: Works, why: "line 100"},
-		{name: "leaves lines away", persona: func(_ *asked, r *reply) { r.change("write_file", `198: pudu\n199: pudu\n200: pudu`, "...") },
+		{name: "leaves lines away",
+			persona: func(_ *asked, r *reply) { r.change("write_file", `198: pudu\n199: pudu\n200: pudu`, "...") },
 			results: []string{"arguments fail"}, verdict: Works, why: "line 198"},
 		{name: "cuts arguments", persona: func(_ *asked, r *reply) {
 			r.change("write_file", `120: pudu\n`, "\x00")
@@ -117,7 +130,8 @@ func TestPersonalities(t *testing.T) {
 		}, results: []string{"results fail"}, verdict: TooWeak, why: "I do not know"},
 		{name: "calls for ever", persona: func(a *asked, r *reply) {
 			if strings.Contains(a.user, "tracking code") {
-				*r = reply{calls: []scripted.Call{{ID: fmt.Sprint("c", len(a.results)), Name: "find_order", Args: "{}"}}}
+				*r = reply{calls: []scripted.Call{{ID: fmt.Sprint("c", len(a.results)), Name: "find_order",
+					Args: "{}"}}}
 			}
 		}, results: []string{"results fail"}, verdict: TooWeak, why: "did not answer"},
 		{name: "says another word", persona: func(a *asked, r *reply) {
@@ -125,8 +139,10 @@ func TestPersonalities(t *testing.T) {
 				r.text = "a deer"
 			}
 		}, results: []string{"answers fail"}, verdict: TooWeak, why: "a deer"},
-		{name: "does not think", persona: mute, declared: &Declared{Vision: true}, results: []string{"thinking n/a"}, verdict: Good},
-		{name: "does not think, although declared", persona: mute, results: []string{"thinking fail"}, options: []string{"supports_thinking: false"}, verdict: Works},
+		{name: "does not think", persona: mute, declared: &Declared{Vision: true}, results: []string{"thinking n/a"},
+			verdict: Good},
+		{name: "does not think, although declared", persona: mute, results: []string{"thinking fail"},
+			options: []string{"supports_thinking: false"}, verdict: Works},
 		{name: "always thinks", persona: func(_ *asked, r *reply) { r.reasoning = "Hm." }, verdict: Good},
 		{name: "rejects its own thoughts", persona: func(a *asked, r *reply) {
 			if a.echoed {
@@ -140,7 +156,8 @@ func TestPersonalities(t *testing.T) {
 		}, verdict: Good},
 		{name: "wants another bound", persona: func(a *asked, r *reply) {
 			if a.maxTokens > 0 {
-				*r = reply{status: 400, problem: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}
+				*r = reply{status: 400,
+					problem: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}
 			}
 		}, verdict: Good, advice: "max_completion_tokens"},
 		{name: "needs more room", persona: func(a *asked, r *reply) {
@@ -148,8 +165,10 @@ func TestPersonalities(t *testing.T) {
 				*r = reply{reasoning: r.reasoning, finish: "length"}
 			}
 		}, verdict: Good},
-		{name: "small window", declared: &Declared{Vision: true, Thinking: true, Window: 4096}, verdict: TooWeak, why: "4096"},
-		{name: "tight window", declared: &Declared{Vision: true, Thinking: true, Window: 12000}, verdict: Works, why: "12000"},
+		{name: "small window", declared: &Declared{Vision: true, Thinking: true, Window: 4096}, verdict: TooWeak,
+			why: "4096"},
+		{name: "tight window", declared: &Declared{Vision: true, Thinking: true, Window: 12000}, verdict: Works,
+			why: "12000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -192,13 +211,17 @@ func (r *reply) change(tool, old, text string) {
 }
 
 func TestARefusedKeyEndsTheProbe(t *testing.T) {
-	s := &server{personas: []persona{func(_ *asked, r *reply) { *r = reply{status: 401, problem: "Incorrect API key provided"} }}}
+	s := &server{personas: []persona{func(_ *asked, r *reply) {
+		*r = reply{status: 401, problem: "Incorrect API key provided"}
+	}}}
 	var told []Result
-	r := Run(t.Context(), Config{Model: compatible(serve(t, s), "", nil), Done: func(r Result) { told = append(told, r) }})
+	r := Run(t.Context(), Config{Model: compatible(serve(t, s), "", nil),
+		Done: func(r Result) { told = append(told, r) }})
 	if e := model.AsError(r.Err); e == nil || e.Class != model.ClassAuth || r.Verdict != NoVerdict || r.Calls != 1 {
 		t.Errorf("%v, %q, %d calls", r.Err, r.Verdict, r.Calls)
 	}
-	if d := cmp.Diff(r.Results, told); d != "" || len(told) != 10 || told[9].Outcome != NotApplicable || told[9].Detail != "not tried" {
+	if d := cmp.Diff(r.Results, told); d != "" || len(told) != 10 || told[9].Outcome != NotApplicable ||
+		told[9].Detail != "not tried" {
 		t.Errorf("told %+v", told)
 	}
 }
@@ -211,7 +234,8 @@ func TestASlowModelIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestTheSwitchOfThinkingIsFound uses a server that thinks unless the chat template is told otherwise, or only if it is.
+// TestTheSwitchOfThinkingIsFound uses a server that thinks unless the chat template is told otherwise, or only if it
+// is.
 func TestTheSwitchOfThinkingIsFound(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -243,7 +267,8 @@ func TestTheSwitchOfThinkingIsFound(t *testing.T) {
 				},
 			})
 			results, options := deviations(r)
-			if d := cmp.Diff(c.want, options); d != "" || tried != c.tried || !slices.Equal(results, []string{"thinking fail"}) || r.Verdict != Works {
+			if d := cmp.Diff(c.want, options); d != "" || tried != c.tried ||
+				!slices.Equal(results, []string{"thinking fail"}) || r.Verdict != Works {
 				t.Errorf("%s\n%d variants, %v, %q", d, tried, results, r.Verdict)
 			}
 		})
@@ -287,7 +312,8 @@ func TestCallsThatShareAnIDAreNoParallelCalls(t *testing.T) {
 		}
 	})
 	r := Run(t.Context(), Config{Model: m, Declared: everything})
-	if results, _ := deviations(r); !slices.Equal(results, []string{"parallel fail"}) || !strings.Contains(r.Why, "3 calls share an id") {
+	if results, _ := deviations(r); !slices.Equal(results, []string{"parallel fail"}) ||
+		!strings.Contains(r.Why, "3 calls share an id") {
 		t.Errorf("%v, %q", results, r.Why)
 	}
 }

@@ -157,7 +157,8 @@ func Run(ctx context.Context, cfg Config) Report {
 	start := cfg.Now()
 	whole, cancel := context.WithTimeout(ctx, cfg.Total)
 	defer cancel()
-	p := &prober{cfg: cfg, total: whole, report: Report{Model: cfg.Model.Name(), Options: []Option{}, Advice: []string{}, Window: cfg.Declared.Window}}
+	p := &prober{cfg: cfg, total: whole, report: Report{Model: cfg.Model.Name(), Options: []Option{},
+		Advice: []string{}, Window: cfg.Declared.Window}}
 	list := tasks()
 	if cfg.First {
 		list = list[:1]

@@ -20,9 +20,11 @@ const (
 func orderTools() []model.Tool {
 	return []model.Tool{
 		{Name: "find_order", Description: "Finds the id of a customer's order.", Parameters: json.RawMessage(
-			`{"type":"object","properties":{"customer":{"type":"string"}},"required":["customer"],"additionalProperties":false}`)},
+			`{"type":"object","properties":{"customer":{"type":"string"}},"required":["customer"],` +
+				`"additionalProperties":false}`)},
 		{Name: "track_order", Description: "Tells the tracking code of an order.", Parameters: json.RawMessage(
-			`{"type":"object","properties":{"order_id":{"type":"string"}},"required":["order_id"],"additionalProperties":false}`)},
+			`{"type":"object","properties":{"order_id":{"type":"string"}},"required":["order_id"],` +
+				`"additionalProperties":false}`)},
 	}
 }
 
@@ -40,7 +42,8 @@ func orderResult(c message.ToolCall) string {
 }
 
 func (p *prober) results(ctx context.Context) finding {
-	req := ask("What is the tracking code of the order of the customer Lovelace? Find the order first, then track it. Then answer with the code.", orderTools()...)
+	req := ask("What is the tracking code of the order of the customer Lovelace? Find the order first, then track "+
+		"it. Then answer with the code.", orderTools()...)
 	for turn := 1; turn <= mostTurn; turn++ {
 		a, err := p.call(ctx, req, shortRoom)
 		if err != nil {

@@ -103,14 +103,16 @@ const (
 )
 
 func (p *prober) streams(ctx context.Context) finding {
-	a, err := p.call(ctx, ask("Write the numbers from one to thirty as words, separated by commas, and nothing else."), shortRoom)
+	a, err := p.call(ctx, ask("Write the numbers from one to thirty as words, separated by commas, and nothing else."),
+		shortRoom)
 	switch {
 	case err != nil:
 		return lost(err)
 	case a.pieces == 0:
 		return fail("wrote nothing")
 	case a.pieces < leastPieces:
-		p.advise("the answer does not come in pieces: a person who watches sees nothing until its end. Look for a setting of the server, or a proxy that buffers")
+		p.advise("the answer does not come in pieces: a person who watches sees nothing until its end. Look for a " +
+			"setting of the server, or a proxy that buffers")
 		return fail("the whole answer came in %d piece(s), after %s", a.pieces, seconds(a.first))
 	case a.last-a.first < burst && a.first > longPause:
 		p.advise("all pieces of an answer come at once: turn off the buffering of the proxy in between")
@@ -121,7 +123,8 @@ func (p *prober) streams(ctx context.Context) finding {
 
 func weather() model.Tool {
 	return model.Tool{Name: "get_weather", Description: "Tells the weather of a city.", Parameters: json.RawMessage(
-		`{"type":"object","properties":{"city":{"type":"string","description":"name of the city, in English"}},"required":["city"],"additionalProperties":false}`)}
+		`{"type":"object","properties":{"city":{"type":"string","description":"name of the city, in English"}},` +
+			`"required":["city"],"additionalProperties":false}`)}
 }
 
 // cityOf is the city that a call asks for, in lower case.
@@ -162,8 +165,10 @@ func (p *prober) only(a *answer, tool string) (message.ToolCall, string) {
 		c := a.InvalidToolCalls[0]
 		return message.ToolCall{}, fmt.Sprintf("the arguments are no JSON object: %s", quote(c.Args))
 	case writtenAsText(a.Text(), tool):
-		p.advise("it writes its calls into the text, and neither the server nor the provider reads them there: turn on the server's parser " +
-			"(vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama.cpp: --jinja), or name the provider that it is")
+		p.advise("it writes its calls into the text, and neither the server nor the provider reads them there: turn " +
+			"on the server's parser " +
+			"(vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama.cpp: " +
+			"--jinja), or name the provider that it is")
 		return message.ToolCall{}, "wrote the call into its text: " + quote(a.Text())
 	case a.Truncated():
 		return message.ToolCall{}, "was cut off before it called a tool"
@@ -177,7 +182,9 @@ func writtenAsText(text, tool string) bool {
 }
 
 func (p *prober) parallel(ctx context.Context) finding {
-	a, err := p.call(ctx, ask("What is the weather in Paris, Rome and Oslo? Call the tool three times, all in one answer.", weather()), shortRoom)
+	a, err := p.call(ctx,
+		ask("What is the weather in Paris, Rome and Oslo? Call the tool three times, all in one answer.", weather()),
+		shortRoom)
 	if err != nil {
 		return lost(err)
 	}

@@ -20,7 +20,8 @@ func TestThePrefixIsLongEnoughForEveryCache(t *testing.T) {
 }
 
 func TestTheSchemasOfAllToolsCanBeRead(t *testing.T) {
-	for _, raw := range []json.RawMessage{json.RawMessage(tripSchema), weather().Parameters, submit().Parameters, orderTools()[0].Parameters, orderTools()[1].Parameters} {
+	for _, raw := range []json.RawMessage{json.RawMessage(tripSchema), weather().Parameters, submit().Parameters,
+		orderTools()[0].Parameters, orderTools()[1].Parameters} {
 		if _, err := tool.ParseSchema(raw); err != nil {
 			t.Errorf("%s: %v", raw, err)
 		}
@@ -49,7 +50,8 @@ func TestACallInATextIsRecognised(t *testing.T) {
 		"I would call f now.":                                false,
 		`{"a":1}`:                                            false,
 	} {
-		if writtenAsText(strings.ReplaceAll(text, "f", "get_weather"), "get_weather") != want && strings.Contains(text, "f") {
+		if writtenAsText(strings.ReplaceAll(text, "f", "get_weather"), "get_weather") != want &&
+			strings.Contains(text, "f") {
 			t.Errorf("%q", text)
 		}
 	}
@@ -97,17 +99,24 @@ func TestVerdictFollowsTheTable(t *testing.T) {
 	}{
 		{"all", all(), 0, "good as an agent"},
 		{"a large window", all(), 200000, "good as an agent"},
-		{"cached tokens", all(Result{Task: "cache", Outcome: Fail, Minor: true}), 0, "good as an agent, but dear where tokens cost money, as no cache hits are reported"},
+		{"cached tokens", all(Result{Task: "cache", Outcome: Fail, Minor: true}), 0,
+			"good as an agent, but dear where tokens cost money, as no cache hits are reported"},
 		{"not applicable", all(Result{Task: "image", Outcome: NotApplicable}), 0, "good as an agent"},
 		{"an important task", all(failed("parallel")), 0, "works, but parallel: x"},
 		{"two important tasks", all(failed("parallel"), failed("schema")), 0, "works, but parallel: x; schema: x"},
 		{"a tight window", all(), 16383, "works, but its window of 16383 tokens is soon full"},
 		{"an essential task", all(failed("results"), failed("parallel")), 0, "too weak to be an agent: results: x"},
-		{"both of the arguments", all(failed("schema"), failed("arguments")), 0, "too weak to be an agent: schema: x; arguments: x"},
-		{"a small window", all(), 8191, "too weak to be an agent: its window of 8191 tokens has no room for instructions, tools and a task"},
-		{"no answer", all(failed("schema"), Result{Task: "tool", Outcome: Fail, NoAnswer: true, Detail: "busy"}), 0, "no verdict: no answer came: busy"},
-		{"no answer to what is not essential", all(Result{Task: "parallel", Outcome: Fail, NoAnswer: true, Detail: "busy"}), 0, "works, but parallel: busy"},
-		{"ended early", all(Result{Task: "results", Outcome: NotApplicable}), 0, "no verdict: the probe ended before the task results"},
+		{"both of the arguments", all(failed("schema"), failed("arguments")), 0,
+			"too weak to be an agent: schema: x; arguments: x"},
+		{"a small window", all(), 8191,
+			"too weak to be an agent: its window of 8191 tokens has no room for instructions, tools and a task"},
+		{"no answer", all(failed("schema"), Result{Task: "tool", Outcome: Fail, NoAnswer: true, Detail: "busy"}), 0,
+			"no verdict: no answer came: busy"},
+		{"no answer to what is not essential",
+			all(Result{Task: "parallel", Outcome: Fail, NoAnswer: true, Detail: "busy"}), 0,
+			"works, but parallel: busy"},
+		{"ended early", all(Result{Task: "results", Outcome: NotApplicable}), 0,
+			"no verdict: the probe ended before the task results"},
 	} {
 		r := Report{}
 		r.Verdict, r.Why = judge(c.results, c.window)

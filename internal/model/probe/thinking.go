@@ -27,7 +27,8 @@ const puzzle = "Which number is larger, 9.11 or 9.9? Think about it, then hand i
 
 func submit() model.Tool {
 	return model.Tool{Name: "submit", Description: "Hands in an answer.", Parameters: json.RawMessage(
-		`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}`)}
+		`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],` +
+			`"additionalProperties":false}`)}
 }
 
 // thought reports whether an answer has traces of thinking: its text, a sealed form of it, or only its tokens.
@@ -54,7 +55,8 @@ func (p *prober) thinking(ctx context.Context) finding {
 		p.option("supports_thinking", true, "it thinks when it is asked to")
 	}
 	echoed := req
-	echoed.Messages = append(echoed.Messages[:1:1], withResults(&on, 1, func(message.ToolCall) string { return "accepted" })...)
+	echoed.Messages = append(echoed.Messages[:1:1],
+		withResults(&on, 1, func(message.ToolCall) string { return "accepted" })...)
 	if len(on.ToolCalls)+len(on.InvalidToolCalls) == 0 {
 		echoed.Messages = append(echoed.Messages, human("Thank you. Answer with the word done."))
 	}

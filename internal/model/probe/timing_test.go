@@ -23,9 +23,12 @@ func result(r Report, task string) Result {
 
 func TestTimesAreMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := played(func(turn *scripted.Turn) { turn.Delay, turn.ChunkDelay = 700*time.Millisecond, 50*time.Millisecond })
+		m := played(func(turn *scripted.Turn) {
+			turn.Delay, turn.ChunkDelay = 700*time.Millisecond, 50*time.Millisecond
+		})
 		r := Run(t.Context(), Config{Model: m, Declared: everything})
-		if got := result(r, "streams"); got.Outcome != Pass || !strings.HasSuffix(got.Detail, "the first after 0.7 s") || got.Millis < 1000 {
+		if got := result(r, "streams"); got.Outcome != Pass ||
+			!strings.HasSuffix(got.Detail, "the first after 0.7 s") || got.Millis < 1000 {
 			t.Errorf("%+v", got)
 		}
 		if r.Verdict != Good || r.Millis < 14*700 {
@@ -38,7 +41,9 @@ func TestAStreamThatWasHeldBackIsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := played(func(turn *scripted.Turn) { turn.Delay, turn.ChunkDelay = 3*time.Second, 0 })
 		r := Run(t.Context(), Config{Model: m, Declared: everything})
-		if got := result(r, "streams"); got.Outcome != Fail || !strings.Contains(got.Detail, "all of them together after 3.0 s") || r.Verdict != Works || len(r.Advice) != 1 {
+		if got := result(r, "streams"); got.Outcome != Fail ||
+			!strings.Contains(got.Detail, "all of them together after 3.0 s") || r.Verdict != Works ||
+			len(r.Advice) != 1 {
 			t.Errorf("%+v %q %q", got, r.Verdict, r.Advice)
 		}
 	})
@@ -60,7 +65,8 @@ func TestAnOutageIsTriedAgainOnce(t *testing.T) {
 			if failures == 1 && (got.Outcome != Pass || r.Verdict != Good || time.Since(start) < usualWait) {
 				t.Errorf("%+v %q", got, r.Verdict)
 			}
-			if failures == 2 && (got.Outcome != Fail || !got.NoAnswer || r.Verdict != NoVerdict || result(r, taskResults).Outcome != Pass) {
+			if failures == 2 && (got.Outcome != Fail || !got.NoAnswer || r.Verdict != NoVerdict ||
+				result(r, taskResults).Outcome != Pass) {
 				t.Errorf("%+v %q", got, r.Verdict)
 			}
 		})
@@ -77,7 +83,9 @@ func TestEveryCallHasADeadline(t *testing.T) {
 		start := time.Now()
 		r := Run(t.Context(), Config{Model: m, Declared: everything})
 		got := result(r, "parallel")
-		if got.Outcome != Fail || !got.NoAnswer || got.Detail != "no complete answer within 60 s: context deadline exceeded" || r.Verdict != Works || time.Since(start) > 70*time.Second {
+		if got.Outcome != Fail || !got.NoAnswer ||
+			got.Detail != "no complete answer within 60 s: context deadline exceeded" || r.Verdict != Works ||
+			time.Since(start) > 70*time.Second {
 			t.Errorf("%+v %q after %s", got, r.Verdict, time.Since(start))
 		}
 	})
@@ -88,7 +96,8 @@ func TestTheWholeProbeHasADeadline(t *testing.T) {
 		m := played(func(turn *scripted.Turn) { turn.Delay = 50 * time.Second })
 		start := time.Now()
 		r := Run(t.Context(), Config{Model: m, Declared: everything, Total: 3 * time.Minute})
-		if took := time.Since(start); took != 3*time.Minute || r.Verdict != NoVerdict || !errors.Is(r.Err, context.DeadlineExceeded) {
+		if took := time.Since(start); took != 3*time.Minute || r.Verdict != NoVerdict ||
+			!errors.Is(r.Err, context.DeadlineExceeded) {
 			t.Errorf("%s, %q, %v", took, r.Verdict, r.Err)
 		}
 		if got := result(r, "parallel"); !strings.Contains(got.Detail, "may take 180 s") {
@@ -108,7 +117,8 @@ func TestAProbeCanBeCancelled(t *testing.T) {
 				cancel()
 			}
 		}})
-		if !errors.Is(r.Err, context.Canceled) || r.Verdict != NoVerdict || result(r, taskSchema).Outcome != Pass || result(r, taskResults).Detail != "not tried" {
+		if !errors.Is(r.Err, context.Canceled) || r.Verdict != NoVerdict || result(r, taskSchema).Outcome != Pass ||
+			result(r, taskResults).Detail != "not tried" {
 			t.Errorf("%v, %q, %+v", r.Err, r.Verdict, r.Results)
 		}
 	})
@@ -122,7 +132,8 @@ func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
 			}
 		})
 		r := Run(t.Context(), Config{Model: m, Declared: everything})
-		if got := result(r, "streams"); got.Outcome != Fail || got.NoAnswer || !strings.Contains(got.Detail, "256 KiB") {
+		if got := result(r, "streams"); got.Outcome != Fail || got.NoAnswer ||
+			!strings.Contains(got.Detail, "256 KiB") {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -43,10 +43,12 @@ func essentials() []string { return []string{taskAnswers, taskTool, taskResults}
 // judge applies the table of the package's comment.
 func judge(results []Result, window int) (Verdict, string) {
 	failed := func(r Result) bool { return r.Outcome == Fail && !r.Minor }
-	if i := slices.IndexFunc(results, func(r Result) bool { return r.NoAnswer && slices.Contains(essentials(), r.Task) }); i >= 0 {
+	if i := slices.IndexFunc(results,
+		func(r Result) bool { return r.NoAnswer && slices.Contains(essentials(), r.Task) }); i >= 0 {
 		return NoVerdict, "no answer came: " + results[i].Detail
 	}
-	if i := slices.IndexFunc(results, func(r Result) bool { return r.Outcome == NotApplicable && slices.Contains(essentials(), r.Task) }); i >= 0 {
+	if i := slices.IndexFunc(results,
+		func(r Result) bool { return r.Outcome == NotApplicable && slices.Contains(essentials(), r.Task) }); i >= 0 {
 		return NoVerdict, "the probe ended before the task " + results[i].Task
 	}
 	if why := weakness(results, window); why != "" {

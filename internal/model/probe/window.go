@@ -30,7 +30,8 @@ type Server struct {
 func (s Server) Window(ctx context.Context, id string) int {
 	ctx, cancel := context.WithTimeout(ctx, windowTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.BaseURL, "/")+"/models", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.BaseURL, "/")+"/models",
+		http.NoBody)
 	if err != nil {
 		return 0
 	}
@@ -82,7 +83,8 @@ func windowIn(list []byte, id string) int {
 		if json.Unmarshal(raw, &m) != nil || m.ID != id {
 			continue
 		}
-		for _, n := range []float64{m.TopProvider.ContextLength, m.MaxModelLen, m.ContextLength, m.ContextWindow, m.MaxContext} {
+		for _, n := range []float64{m.TopProvider.ContextLength, m.MaxModelLen, m.ContextLength, m.ContextWindow,
+			m.MaxContext} {
 			if n >= 1 && n <= 1e9 {
 				return int(n)
 			}

@@ -92,7 +92,8 @@ func TestHowAnAnswerEnds(t *testing.T) {
 		{"ended by its decoder", strings.NewReader(events("a", ".", "!", "b")), "astop", "", nil},
 		{"cut behind its end", io.MultiReader(strings.NewReader(events("a", ".")), cut), "astop", "", nil},
 		{"cut before it", io.MultiReader(strings.NewReader(events("a")), cut), "a", "", io.ErrUnexpectedEOF},
-		{"without a finish reason", strings.NewReader(events("a", "(")), "a(", model.ClassTransient, io.ErrUnexpectedEOF},
+		{"without a finish reason", strings.NewReader(events("a", "(")), "a(", model.ClassTransient,
+			io.ErrUnexpectedEOF},
 		{"with its last word alone", strings.NewReader(events("[DONE]")), "", model.ClassTransient, nil},
 		{"an error", strings.NewReader(events("a", "?", "b")), "a", model.ClassBusy, nil},
 		{"an error behind the end", strings.NewReader(events("a", ".", "?")), "astop", model.ClassBusy, nil},
@@ -108,7 +109,8 @@ func TestHowAnAnswerEnds(t *testing.T) {
 				t.Errorf("got %q, want %q", text, tt.want)
 			}
 			e := model.AsError(err)
-			if (err == nil) != (tt.class == "" && tt.cause == nil) || tt.class != "" && (e == nil || e.Class != tt.class) || tt.cause != nil && !errors.Is(err, tt.cause) {
+			if (err == nil) != (tt.class == "" && tt.cause == nil) ||
+				tt.class != "" && (e == nil || e.Class != tt.class) || tt.cause != nil && !errors.Is(err, tt.cause) {
 				t.Errorf("error %v, want class %q, cause %v", err, tt.class, tt.cause)
 			}
 		})
@@ -127,7 +129,8 @@ func TestWhatComesTogetherIsShownTogether(t *testing.T) {
 		in   string
 		want []string
 	}{
-		{events("a", "b"), []string{"ab"}}, {events("c"), []string{"c"}}, {events("two", "d", "."), []string{"rs", "tdstop"}},
+		{events("a", "b"), []string{"ab"}}, {events("c"), []string{"c"}},
+		{events("two", "d", "."), []string{"rs", "tdstop"}},
 	} {
 		go io.WriteString(w, step.in)
 		for _, want := range step.want {
@@ -162,7 +165,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestAsk sends each answer over a connection. A consumer that stops gets nothing more, not even the error that follows.
+// TestAsk sends each answer over a connection. A consumer that stops gets nothing more, not even the error that
+// follows.
 func TestAsk(t *testing.T) {
 	c, srv := serve(t, 0, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -185,14 +189,15 @@ func TestAsk(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			c.Ask(t.Context(), srv.URL, nil, []byte(tt.body), &plainWire{origin: &c.Origin}, func(chunk message.Chunk, err error) bool {
-				if e := model.AsError(err); e != nil {
-					got = append(got, string(e.Class))
-				} else {
-					got = append(got, said(chunk))
-				}
-				return len(got) != tt.stop
-			})
+			c.Ask(t.Context(), srv.URL, nil, []byte(tt.body), &plainWire{origin: &c.Origin},
+				func(chunk message.Chunk, err error) bool {
+					if e := model.AsError(err); e != nil {
+						got = append(got, string(e.Class))
+					} else {
+						got = append(got, said(chunk))
+					}
+					return len(got) != tt.stop
+				})
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
 			}
@@ -219,7 +224,8 @@ func TestAskEndsWithItsContext(t *testing.T) {
 }
 
 func TestRefine(t *testing.T) {
-	o := Origin{Secrets: []string{"secret"}, Refine: func(e *model.Error, body []byte) { e.Class, e.Code = model.ClassQuota, string(body) }}
+	o := Origin{Secrets: []string{"secret"},
+		Refine: func(e *model.Error, body []byte) { e.Class, e.Code = model.ClassQuota, string(body) }}
 	for _, e := range []*model.Error{o.HTTPError(429, nil, []byte(`"a secret"`)), o.StreamError([]byte(`"a secret"`))} {
 		if e.Class != model.ClassQuota || e.Code != `"a ***"` {
 			t.Errorf("%+v", e)
@@ -230,7 +236,8 @@ func TestRefine(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	o := Origin{Provider: "p", Model: "m"}
 	for _, tt := range []struct{ id, name, want string }{
-		{"i", "n", `{"id":"i","model_name":"n","model_provider":"p"}`}, {"", "", `{"model_name":"m","model_provider":"p"}`},
+		{"i", "n", `{"id":"i","model_name":"n","model_provider":"p"}`},
+		{"", "", `{"model_name":"m","model_provider":"p"}`},
 	} {
 		if got := string(append(AppendFields([]byte{'{'}, o.Answers(tt.id, tt.name)), '}')); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)

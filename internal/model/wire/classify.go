@@ -74,7 +74,8 @@ var (
 		"input is too long", "maximum context", "too many tokens", "request_too_large", "input token count",
 		"reduce the length of the messages", "exceed_context_size", "exceed context limit"}
 	quotaWords = []string{"insufficient_quota", "insufficient balance", "insufficient_balance", "credit balance",
-		"account balance", "your balance", "billing_error", "billing_hard_limit", "billing_not_active", "out of credits",
+		"account balance", "your balance", "billing_error", "billing_hard_limit", "billing_not_active",
+		"out of credits",
 		"insufficient credits", "arrearage", "payment_required"}
 	burstWords = []string{"limit_burst_rate", "burst_rate", "rate increased too quickly"}
 	busyWords  = []string{"overloaded", "service_unavailable", "server is busy", "at capacity", "engine_busy"}

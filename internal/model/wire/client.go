@@ -55,12 +55,13 @@ func NewHTTPClient(base *http.Client, idle time.Duration) *http.Client {
 // proxies from the environment. Put it into the http.Client of their configuration.
 func NewTransport() *http.Transport { return NewTransportTo(nil) }
 
-// NewTransportTo makes a transport whose control looks at each address, after its name was resolved, before it is connected to;
-// see [net.Dialer]. Of a call that goes through a proxy that is the proxy's.
+// NewTransportTo makes a transport whose control looks at each address, after its name was resolved, before it is
+// connected to; see [net.Dialer]. Of a call that goes through a proxy that is the proxy's.
 func NewTransportTo(control func(network, address string, c syscall.RawConn) error) *http.Transport {
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second, Control: control}).DialContext,
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second,
+			Control: control}).DialContext,
 		TLSHandshakeTimeout: DialTimeout,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        maxIdleConns,

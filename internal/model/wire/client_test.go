@@ -23,7 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func serve(t *testing.T, idle time.Duration, h http.HandlerFunc) (*Client, *httptest.Server) {
 	t.Helper()
 	srv := httptest.NewServer(h)
-	c := &Client{Origin: Origin{Provider: "p", Model: "m", Secrets: []string{"topsecret"}}, HTTP: NewHTTPClient(nil, idle)}
+	c := &Client{Origin: Origin{Provider: "p", Model: "m", Secrets: []string{"topsecret"}},
+		HTTP: NewHTTPClient(nil, idle)}
 	t.Cleanup(func() { c.HTTP.CloseIdleConnections(); srv.Close() })
 	return c, srv
 }
@@ -106,7 +107,8 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 func TestASlowReaderIsNotIdle(t *testing.T) {
-	c, srv := serve(t, 40*time.Millisecond, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "data: x\n\n") })
+	c, srv := serve(t, 40*time.Millisecond,
+		func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "data: x\n\n") })
 	resp, err := c.Post(t.Context(), srv.URL, nil, nil)
 	if err != nil {
 		t.Fatal(err)

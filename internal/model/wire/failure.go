@@ -78,7 +78,8 @@ func (o *Origin) Failure(ctx context.Context, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return o.Error(model.ClassTransient, io.ErrUnexpectedEOF, "the connection was cut in the middle of the answer")
 	case errors.As(err, &cert):
-		return o.Error(model.ClassBadRequest, cert, "check certificate: %v; if it is one of your own authority, name its file in SSL_CERT_FILE", cert.Err)
+		return o.Error(model.ClassBadRequest, cert,
+			"check certificate: %v; if it is one of your own authority, name its file in SSL_CERT_FILE", cert.Err)
 	case errors.As(err, &addr):
 		err = addr.Err
 	}

@@ -20,12 +20,15 @@ func TestAppendFields(t *testing.T) {
 func TestRoomFor(t *testing.T) {
 	long := strings.Repeat("x", 8000)
 	for name, req := range map[string]*model.Request{
-		"system":    {System: long},
-		"tool":      {Tools: []model.Tool{{Description: long[:4000], Parameters: []byte(long[:4000])}}},
-		"text":      {Messages: []message.Message{message.New(message.Human, long)}},
-		"signature": {Messages: []message.Message{{Content: []message.Part{{Signature: long[:4000], Redacted: long[:4000]}}}}},
-		"image":     {Messages: []message.Message{{Content: []message.Part{{URL: long[:4000], Raw: []byte(long[:4000])}}}}},
-		"call":      {Messages: []message.Message{{ToolCalls: []message.ToolCall{{Args: []byte(long[:4000]), Extra: message.Fields{"s": []byte(long[:4000])}}}}}},
+		"system": {System: long},
+		"tool":   {Tools: []model.Tool{{Description: long[:4000], Parameters: []byte(long[:4000])}}},
+		"text":   {Messages: []message.Message{message.New(message.Human, long)}},
+		"signature": {Messages: []message.Message{{Content: []message.Part{{Signature: long[:4000],
+			Redacted: long[:4000]}}}}},
+		"image": {Messages: []message.Message{{Content: []message.Part{{URL: long[:4000],
+			Raw: []byte(long[:4000])}}}}},
+		"call": {Messages: []message.Message{{ToolCalls: []message.ToolCall{{Args: []byte(long[:4000]),
+			Extra: message.Fields{"s": []byte(long[:4000])}}}}}},
 	} {
 		if n := RoomFor(req); n < 9000 || n > 11000 {
 			t.Errorf("%s: room for %d bytes", name, n)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestSecretsAreCutOut: a server that echoes what it was sent, with the word in front of a token and without it, tells nobody.
+// TestSecretsAreCutOut: a server that echoes what it was sent, with the word in front of a token and without it, tells
+// nobody.
 func TestSecretsAreCutOut(t *testing.T) {
 	c, srv := serve(t, 0, func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -49,7 +50,8 @@ func TestSecretsAreCutOut(t *testing.T) {
 			}
 		})
 	}
-	if got := Secrets("", http.Header{"Accept": {"x"}}, "https://me:@h/v1?a=&api-version=2024-10-21"); len(got) > 2 { // "me:" and its base64
+	// "me:" and its base64
+	if got := Secrets("", http.Header{"Accept": {"x"}}, "https://me:@h/v1?a=&api-version=2024-10-21"); len(got) > 2 {
 		t.Errorf("secrets %q", got)
 	}
 }

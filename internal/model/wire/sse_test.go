@@ -99,7 +99,8 @@ func TestEventsCutByError(t *testing.T) {
 
 // FuzzSSE checks that the way the bytes arrive changes nothing, and that a written event reads back.
 func FuzzSSE(f *testing.F) {
-	for _, s := range []string{"data: a\n\n", "event: x\r\ndata: a\rdata: b\n\n", "\uFEFFdata", "\r\r\n\n", ":\n\ndata:\n\n"} {
+	for _, s := range []string{"data: a\n\n", "event: x\r\ndata: a\rdata: b\n\n", "\uFEFFdata", "\r\r\n\n",
+		":\n\ndata:\n\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

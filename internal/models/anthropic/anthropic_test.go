@@ -24,10 +24,12 @@ func textStream(texts []string) []byte {
 	event := func(name, fields string) {
 		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":\"%s\"%s}\n\n", name, name, fields)
 	}
-	event("message_start", `,"message":{"id":"msg_1","model":"test-model-1","usage":{"input_tokens":1,"output_tokens":1}}`)
+	event("message_start",
+		`,"message":{"id":"msg_1","model":"test-model-1","usage":{"input_tokens":1,"output_tokens":1}}`)
 	event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
 	for _, s := range texts {
-		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":`+string(rawjson.AppendString(nil, s))+`}`)
+		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":`+
+			string(rawjson.AppendString(nil, s))+`}`)
 	}
 	event("content_block_stop", `,"index":0`)
 	event("message_delta", `,"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}`)
@@ -66,7 +68,9 @@ func body(t *testing.T, cfg Config, req *model.Request) string {
 
 func TestArgumentsGoBackByteForByte(t *testing.T) {
 	args := `{"b": 1e2,  "a":"<\u00e4>"}`
-	got := body(t, Config{}, &model.Request{Messages: []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "toolu_1", Name: "f", Args: json.RawMessage(args)}}}}})
+	got := body(t, Config{},
+		&model.Request{Messages: []message.Message{{Role: message.AI,
+			ToolCalls: []message.ToolCall{{ID: "toolu_1", Name: "f", Args: json.RawMessage(args)}}}}})
 	if want := `"id":"toolu_1","name":"f","input":` + args; !strings.Contains(got, want) {
 		t.Errorf("%s\nhas no %s", got, want)
 	}
@@ -80,28 +84,40 @@ func TestMessagesThatTheAPIWouldReject(t *testing.T) {
 		msgs []message.Message
 		want string
 	}{
-		{"empty answer between two questions", []message.Message{message.New(message.Human, "a"), message.New(message.AI, " "), message.New(message.Human, "b")},
+		{"empty answer between two questions", []message.Message{message.New(message.Human, "a"),
+			message.New(message.AI, " "), message.New(message.Human, "b")},
 			`[{"content":[{"text":"a","type":"text"},{"text":"b","type":"text"}],"role":"user"}]`},
-		{"another vendor's signature", []message.Message{{Role: message.AI, Content: []message.Part{signed, message.Text("x")}, ResponseMetadata: foreign}},
+		{"another vendor's signature",
+			[]message.Message{{Role: message.AI, Content: []message.Part{signed, message.Text("x")},
+				ResponseMetadata: foreign}},
 			`[{"content":[{"text":"x","type":"text"}],"role":"assistant"}]`},
 		{"thinking last", []message.Message{{Role: message.AI, Content: []message.Part{signed}}},
 			`[{"content":[{"signature":"s","thinking":"t","type":"thinking"}],"role":"assistant"}]`},
-		{"empty result with an image", []message.Message{{Role: message.Tool, ToolCallID: "1", Content: []message.Part{message.Text(""), {Type: message.PartImage, URL: "https://x/y.png"}}}},
+		{"empty result with an image",
+			[]message.Message{{Role: message.Tool, ToolCallID: "1",
+				Content: []message.Part{message.Text(""), {Type: message.PartImage, URL: "https://x/y.png"}}}},
 			`[{"content":[{"content":[{"source":{"type":"url","url":"https://x/y.png"},"type":"image"}],"tool_use_id":"1","type":"tool_result"}],"role":"user"}]`},
-		{"unknown block", []message.Message{{Role: message.Human, Content: []message.Part{{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"document","x":1}`)}}}},
+		{"unknown block",
+			[]message.Message{{Role: message.Human,
+				Content: []message.Part{{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"document","x":1}`)}}}},
 			`[{"content":[{"type":"document","x":1}],"role":"user"}]`},
-		{"a document among a tool's results", []message.Message{{Role: message.Tool, ToolCallID: "1", Content: []message.Part{{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"document","x":1}`)}}}},
+		{"a document among a tool's results", []message.Message{{Role: message.Tool, ToolCallID: "1",
+			Content: []message.Part{{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"document","x":1}`)}}}},
 			`[{"content":[{"content":[{"type":"document","x":1}],"tool_use_id":"1","type":"tool_result"}],"role":"user"}]`},
-		{"system message in the middle", []message.Message{message.New(message.Human, "a"), message.New(message.AI, "b"), message.New(message.System, "n")},
+		{"system message in the middle", []message.Message{message.New(message.Human, "a"),
+			message.New(message.AI, "b"), message.New(message.System, "n")},
 			`[{"content":[{"text":"a","type":"text"}],"role":"user"},{"content":[{"text":"b","type":"text"}],"role":"assistant"},{"content":[{"text":"n","type":"text"}],"role":"user"}]`},
-		{"results before what stands between", []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f"}}}, message.New(message.System, "n"), message.New(message.AI, ""), {Role: message.Tool, ToolCallID: "1"}},
+		{"results before what stands between",
+			[]message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f"}}},
+				message.New(message.System, "n"), message.New(message.AI, ""), {Role: message.Tool, ToolCallID: "1"}},
 			`[{"content":[{"id":"1","input":{},"name":"f","type":"tool_use"}],"role":"assistant"},{"content":[{"tool_use_id":"1","type":"tool_result"},{"text":"n","type":"text"}],"role":"user"}]`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got struct{ Messages any }
 			var want any
-			if err := json.Unmarshal([]byte(body(t, Config{NoCache: true}, &model.Request{Messages: tt.msgs})), &got); err != nil {
+			if err := json.Unmarshal([]byte(body(t, Config{NoCache: true}, &model.Request{Messages: tt.msgs})),
+				&got); err != nil {
 				t.Fatal(err)
 			}
 			if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
@@ -119,10 +135,12 @@ func TestWhatCannotBeSent(t *testing.T) {
 	image := message.Part{Type: message.PartImage, URL: "data:image/svg+xml,<svg>"}
 	broken := message.Part{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"document"`)}
 	for name, req := range map[string]*model.Request{
-		"image without base64":     {Messages: []message.Message{{Role: message.Human, Content: []message.Part{image}}}},
+		"image without base64": {Messages: []message.Message{{Role: message.Human,
+			Content: []message.Part{image}}}},
 		"such an image in results": {Messages: []message.Message{{Role: message.Tool, Content: []message.Part{image}}}},
-		"a broken document":        {Messages: []message.Message{{Role: message.Human, Content: []message.Part{broken}}}},
-		"a broken schema":          {Tools: []model.Tool{{Name: "f", Parameters: json.RawMessage(`{`)}}},
+		"a broken document": {Messages: []message.Message{{Role: message.Human,
+			Content: []message.Part{broken}}}},
+		"a broken schema": {Tools: []model.Tool{{Name: "f", Parameters: json.RawMessage(`{`)}}},
 	} {
 		_, err := model.Collect(New(Config{}).Stream(t.Context(), req))
 		if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest {
@@ -134,12 +152,15 @@ func TestWhatCannotBeSent(t *testing.T) {
 // TestWhatIsSentFollowsTheRules: a call without a result does not go out as it is.
 func TestWhatIsSentFollowsTheRules(t *testing.T) {
 	var sent []byte
-	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent, _ = io.ReadAll(r.Body) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		sent, _ = io.ReadAll(r.Body)
+	}))
 	defer srv.Close()
 	m := New(Config{BaseURL: srv.URL, Model: "m"})
 	defer m.client.HTTP.CloseIdleConnections()
 	req := &model.Request{Messages: []message.Message{message.New(message.Human, "a"),
-		{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "call_1", Name: "f", Args: json.RawMessage(`{}`)}}}, message.New(message.Human, "b")}}
+		{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "call_1", Name: "f", Args: json.RawMessage(`{}`)}}},
+		message.New(message.Human, "b")}}
 	_, _ = model.Collect(m.Stream(t.Context(), req)) // the server says nothing
 	want, _, err := m.encode(rules.Request(req))
 	if raw, _, _ := m.encode(req); err != nil || string(sent) != string(want) || string(raw) == string(want) {

@@ -40,12 +40,16 @@ func BenchmarkStreamedToken(b *testing.B) {
 func BenchmarkEncode(b *testing.B) {
 	req := &model.Request{System: strings.Repeat("s", 4000)}
 	for i := range 30 {
-		req.Tools = append(req.Tools, model.Tool{Name: fmt.Sprint("t", i), Description: strings.Repeat("d", 300), Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)})
+		req.Tools = append(req.Tools, model.Tool{Name: fmt.Sprint("t", i), Description: strings.Repeat("d", 300),
+			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)})
 	}
 	for i := range 150 {
 		id := fmt.Sprint("c", i)
-		req.Messages = append(req.Messages, message.Message{Role: message.AI, Content: []message.Part{message.Text(strings.Repeat("text ", 40))}, ToolCalls: []message.ToolCall{{ID: id, Name: "t1", Args: json.RawMessage(`{"path": "a"}`)}}},
-			message.Message{Role: message.Tool, ToolCallID: id, Content: []message.Part{message.Text(strings.Repeat("result\n", 400))}})
+		req.Messages = append(req.Messages, message.Message{Role: message.AI,
+			Content:   []message.Part{message.Text(strings.Repeat("text ", 40))},
+			ToolCalls: []message.ToolCall{{ID: id, Name: "t1", Args: json.RawMessage(`{"path": "a"}`)}}},
+			message.Message{Role: message.Tool, ToolCallID: id,
+				Content: []message.Part{message.Text(strings.Repeat("result\n", 400))}})
 	}
 	m := New(Config{})
 	b.ReportAllocs()

@@ -14,8 +14,8 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// cacheSim is the vendor's prompt cache, as its page "Prompt caching" tells: a request keeps its prompt up to each mark,
-// and reads the longest prompt that was kept before, looking at each mark and the blocks before it, 20 in all.
+// cacheSim is the vendor's prompt cache, as its page "Prompt caching" tells: a request keeps its prompt up to each
+// mark, and reads the longest prompt that was kept before, looking at each mark and the blocks before it, 20 in all.
 type cacheSim struct{ kept map[[32]byte]bool }
 
 const lookback = 20
@@ -90,12 +90,15 @@ func (c *cacheSim) send(t *testing.T, body []byte) (read, kept, all int) {
 
 // step is an answer with n parallel calls and their results.
 func step(i, n int) []message.Message {
-	ai := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "t", Signature: fmt.Sprint("s", i)}, message.Text("next")}}
+	ai := message.Message{Role: message.AI,
+		Content: []message.Part{{Type: message.PartReasoning, Text: "t", Signature: fmt.Sprint("s", i)},
+			message.Text("next")}}
 	out := []message.Message{ai}
 	for k := range n {
 		id := fmt.Sprintf("c%d_%d", i, k)
 		out[0].ToolCalls = append(out[0].ToolCalls, message.ToolCall{ID: id, Name: "f", Args: json.RawMessage(`{}`)})
-		out = append(out, message.Message{Role: message.Tool, ToolCallID: id, Content: []message.Part{message.Text(fmt.Sprint("result ", i, k))}})
+		out = append(out, message.Message{Role: message.Tool, ToolCallID: id,
+			Content: []message.Part{message.Text(fmt.Sprint("result ", i, k))}})
 	}
 	return out
 }
@@ -106,10 +109,12 @@ func conversationOf60() []*model.Request {
 	msgs := []message.Message{message.New(message.Human, "Do it.")}
 	var out []*model.Request
 	for i := range 60 {
-		out = append(out, &model.Request{System: "Be brief.", Tools: []model.Tool{{Name: "f"}, {Name: "g"}}, Messages: slices.Clip(msgs)})
+		out = append(out, &model.Request{System: "Be brief.", Tools: []model.Tool{{Name: "f"}, {Name: "g"}},
+			Messages: slices.Clip(msgs)})
 		switch {
 		case i%10 == 9:
-			msgs = append(msgs, message.New(message.AI, "Done."), message.New(message.Human, fmt.Sprint("Question ", i)))
+			msgs = append(msgs, message.New(message.AI, "Done."),
+				message.New(message.Human, fmt.Sprint("Question ", i)))
 		case i%7 == 3:
 			msgs = append(append(msgs, step(i, 1)...), message.New(message.System, "A note."))
 		case i%6 == 0:
@@ -171,8 +176,10 @@ func TestEachMarkIsNeeded(t *testing.T) {
 
 func TestCacheMarks(t *testing.T) {
 	tools := []model.Tool{{Name: "f"}}
-	three := []message.Message{message.New(message.Human, "1"), message.New(message.AI, "a"), message.New(message.Human, "2"),
-		message.New(message.AI, "b"), message.New(message.Human, "3"), message.New(message.AI, "c"), message.New(message.Human, "4")}
+	three := []message.Message{message.New(message.Human, "1"), message.New(message.AI, "a"),
+		message.New(message.Human, "2"),
+		message.New(message.AI, "b"), message.New(message.Human, "3"), message.New(message.AI, "c"),
+		message.New(message.Human, "4")}
 	document := message.Message{Role: message.Human, Content: []message.Part{{Type: message.PartRaw,
 		Raw: json.RawMessage(`{"type":"document","cache_control":{"type":"ephemeral"},"source":{}} `)}}}
 	for _, tt := range []struct {
@@ -186,7 +193,8 @@ func TestCacheMarks(t *testing.T) {
 		{"fewer", Config{CacheMessages: 1}, model.Request{System: "s", Messages: three}, `s 4`},
 		{"more than there are", Config{CacheMessages: 9}, model.Request{System: "s", Messages: three}, `s 2 3 4`},
 		{"none", Config{NoCache: true}, model.Request{System: "s", Tools: tools, Messages: three}, ``},
-		{"a document, whose own mark does not count", Config{}, model.Request{Messages: []message.Message{document, three[0]}}, `1`},
+		{"a document, whose own mark does not count", Config{},
+			model.Request{Messages: []message.Message{document, three[0]}}, `1`},
 		{"a document at the end", Config{}, model.Request{Messages: []message.Message{document}}, `document`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

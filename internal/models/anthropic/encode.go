@@ -16,8 +16,10 @@ const noParameters = `{"type":"object","properties":{}}`
 // rules are what the API demands of a conversation; what it wants of the blocks within a message is seen to in
 // turns.go.
 var rules = history.Rules{
-	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped, Images: history.ImagesInResults, RawTypes: []string{"document", "search_result"},
-	IDs: history.Shape{Chars: history.Chars("a-zA-Z0-9_-")}, UniqueIDs: true, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},
+	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped,
+	Images: history.ImagesInResults, RawTypes: []string{"document", "search_result"},
+	IDs: history.Shape{Chars: history.Chars("a-zA-Z0-9_-")}, UniqueIDs: true,
+	Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},
 }
 
 // encode writes the request body and says whether the model shall think between tool calls. It fails for what cannot be

@@ -44,10 +44,15 @@ func TestHowAStreamEnds(t *testing.T) {
 		{"cut behind the stop reason", io.MultiReader(strings.NewReader(begun+saysHi+finished), cut), nil},
 		{"cut before it", io.MultiReader(strings.NewReader(begun+saysHi), cut), io.ErrUnexpectedEOF},
 		{"without a stop reason", strings.NewReader(begun + saysHi + stopped), io.ErrUnexpectedEOF},
-		{"what follows the end is not read", strings.NewReader(begun + saysHi + finished + stopped + "data: garbage\n\n"), nil},
-		{"no names of events", strings.NewReader(strings.ReplaceAll(begun+saysHi+finished+stopped, "event: ", "id: ")), nil},
-		{"no errors", strings.NewReader(strings.ReplaceAll(begun+saysHi+finished+stopped, `,"`, `,"error":null,"`)), nil},
-		{"new events and pings", strings.NewReader(begun + "event: ping\ndata: {\"type\":\"ping\"}\n\nevent: new\ndata: {\"type\":\"new\",\"x\":[]}\n\nevent: empty\n\n" + saysHi + finished + stopped), nil},
+		{"what follows the end is not read",
+			strings.NewReader(begun + saysHi + finished + stopped + "data: garbage\n\n"), nil},
+		{"no names of events", strings.NewReader(strings.ReplaceAll(begun+saysHi+finished+stopped, "event: ", "id: ")),
+			nil},
+		{"no errors", strings.NewReader(strings.ReplaceAll(begun+saysHi+finished+stopped, `,"`, `,"error":null,"`)),
+			nil},
+		{"new events and pings",
+			strings.NewReader(begun +
+				"event: ping\ndata: {\"type\":\"ping\"}\n\nevent: new\ndata: {\"type\":\"new\",\"x\":[]}\n\nevent: empty\n\n" + saysHi + finished + stopped), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readAll(tt.body)
@@ -60,9 +65,11 @@ func TestHowAStreamEnds(t *testing.T) {
 
 // TestStopReasons, as the page "Handling stop reasons" lists them.
 func TestStopReasons(t *testing.T) {
-	for reason, truncated := range map[string]bool{"end_turn": false, "max_tokens": true, "stop_sequence": false, "tool_use": false,
+	for reason, truncated := range map[string]bool{"end_turn": false, "max_tokens": true, "stop_sequence": false,
+		"tool_use":   false,
 		"pause_turn": false, "refusal": false, "model_context_window_exceeded": true} {
-		got, err := readAll(strings.NewReader(begun + saysHi + strings.Replace(finished, "end_turn", reason, 1) + stopped))
+		got, err := readAll(strings.NewReader(begun + saysHi + strings.Replace(finished, "end_turn", reason, 1) +
+			stopped))
 		if err != nil || got.FinishReason() != reason || got.Truncated() != truncated {
 			t.Errorf("%s: %q, truncated %t, error %v", reason, got.FinishReason(), got.Truncated(), err)
 		}
@@ -76,7 +83,8 @@ func TestRefusalSaysWhy(t *testing.T) {
 	}
 	defer body.Close()
 	got, err := readAll(body)
-	if why := string(got.ResponseMetadata["stop_details"]); err != nil || got.FinishReason() != "refusal" || !strings.Contains(why, `"category": "cyber"`) {
+	if why := string(got.ResponseMetadata["stop_details"]); err != nil || got.FinishReason() != "refusal" ||
+		!strings.Contains(why, `"category": "cyber"`) {
 		t.Errorf("%v, stop_details %s", err, why)
 	}
 }
@@ -132,7 +140,8 @@ func TestErrors(t *testing.T) {
 // TestLargeEvents: an event may be as large as an answer; beyond that it ends the answer.
 func TestLargeEvents(t *testing.T) {
 	event := func(size int64) io.Reader {
-		return io.MultiReader(strings.NewReader(begun+saysHi+`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`),
+		return io.MultiReader(strings.NewReader(begun+saysHi+
+			`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`),
 			io.LimitReader(repeat('x'), size), strings.NewReader("\"}}\n\n"+finished+stopped))
 	}
 	got, err := readAll(event(1 << 20))

@@ -35,11 +35,16 @@ func TestHeaders(t *testing.T) {
 		want []string // x-api-key, authorization, anthropic-beta, x-custom
 	}{
 		{"key", Config{APIKey: "sk-ant-api03-x"}, model.Request{}, []string{"sk-ant-api03-x", "", "", ""}},
-		{"OAuth token as the key", Config{APIKey: "sk-ant-oat01-x"}, model.Request{}, []string{"", "Bearer sk-ant-oat01-x", "oauth-2025-04-20", ""}},
+		{"OAuth token as the key", Config{APIKey: "sk-ant-oat01-x"}, model.Request{},
+			[]string{"", "Bearer sk-ant-oat01-x", "oauth-2025-04-20", ""}},
 		{"token", Config{APIKey: "k", AuthToken: "t"}, model.Request{}, []string{"", "Bearer t", "", ""}},
-		{"own headers", Config{Headers: map[string]string{"anthropic-beta": "b, a,,b", "x-custom": "c"}}, model.Request{}, []string{"", "", "a,b", "c"}},
-		{"thinking with tools", Config{Headers: map[string]string{"anthropic-beta": "a"}}, model.Request{Tools: tool, Settings: model.Settings{Thinking: &on}}, []string{"", "", "a,interleaved-thinking-2025-05-14", ""}},
-		{"thinking without tools", Config{}, model.Request{Settings: model.Settings{Thinking: &on}}, []string{"", "", "", ""}},
+		{"own headers", Config{Headers: map[string]string{"anthropic-beta": "b, a,,b", "x-custom": "c"}},
+			model.Request{}, []string{"", "", "a,b", "c"}},
+		{"thinking with tools", Config{Headers: map[string]string{"anthropic-beta": "a"}},
+			model.Request{Tools: tool, Settings: model.Settings{Thinking: &on}},
+			[]string{"", "", "a,interleaved-thinking-2025-05-14", ""}},
+		{"thinking without tools", Config{}, model.Request{Settings: model.Settings{Thinking: &on}},
+			[]string{"", "", "", ""}},
 		{
 			"adaptive with tools", Config{ThinkingBudget: wire.Adaptive},
 			model.Request{Tools: tool, Settings: model.Settings{Thinking: &on}}, []string{"", "", "", ""},
@@ -59,7 +64,8 @@ func TestHeaders(t *testing.T) {
 			if got.Get("Anthropic-Version") != "2023-06-01" || got.Get("Content-Type") != "application/json" {
 				t.Errorf("headers %v", got)
 			}
-			if d := cmp.Diff(tt.want, []string{got.Get("X-Api-Key"), got.Get("Authorization"), got.Get("Anthropic-Beta"), got.Get("X-Custom")}); d != "" {
+			if d := cmp.Diff(tt.want, []string{got.Get("X-Api-Key"), got.Get("Authorization"),
+				got.Get("Anthropic-Beta"), got.Get("X-Custom")}); d != "" {
 				t.Error(d)
 			}
 		})

@@ -117,8 +117,8 @@ func callOf(id, input string) json.RawMessage {
 	return json.RawMessage(`{"type":"tool_use","id":"` + id + `","name":"f","input":` + input + `}`)
 }
 
-// TestBlocksGoBackInTheirOrder plays answers of any order and sends them back: the same blocks, byte for byte, in the same
-// order. Neighbouring texts have become one.
+// TestBlocksGoBackInTheirOrder plays answers of any order and sends them back: the same blocks, byte for byte, in the
+// same order. Neighbouring texts have become one.
 func TestBlocksGoBackInTheirOrder(t *testing.T) {
 	word := rapid.StringMatching(`[a-zäß😀"\\\n]{1,6}`)
 	visible := rapid.Custom(func(t *rapid.T) string { return "x" + word.Draw(t, "word") })
@@ -141,9 +141,11 @@ func TestBlocksGoBackInTheirOrder(t *testing.T) {
 			case 1:
 				b = thinkingBlock(word.Draw(t, "thinking"), word.Draw(t, "signature"))
 			case 2:
-				b = append(rawjson.AppendString([]byte(`{"type":"redacted_thinking","data":`), word.Draw(t, "data")), '}')
+				b = append(rawjson.AppendString([]byte(`{"type":"redacted_thinking","data":`), word.Draw(t, "data")),
+					'}')
 			case 3:
-				b = callOf(fmt.Sprint("toolu_", i), rapid.SampledFrom([]string{`{}`, `{"a": 1e2}`, `{"b":"ä", "a" :[]}`}).Draw(t, "input"))
+				b = callOf(fmt.Sprint("toolu_", i),
+					rapid.SampledFrom([]string{`{}`, `{"a": 1e2}`, `{"b":"ä", "a" :[]}`}).Draw(t, "input"))
 			}
 			flush()
 			blocks, want = append(blocks, b), append(want, string(b))
@@ -188,7 +190,8 @@ func TestPositionsThatDoNotFit(t *testing.T) {
 		{`"c"`, `xä y c`},
 		{`{"other":[0,0]}`, `xä y c`},
 	} {
-		msg := message.Message{Role: message.AI, Kwargs: message.Fields{KeyCallPositions: json.RawMessage(tt.positions)},
+		msg := message.Message{Role: message.AI,
+			Kwargs:    message.Fields{KeyCallPositions: json.RawMessage(tt.positions)},
 			Content:   []message.Part{message.Text("xä"), message.Text("y")},
 			ToolCalls: []message.ToolCall{{ID: "c", Name: "f"}}}
 		var got []string

@@ -51,20 +51,28 @@ func TestRequestsAreTheVendors(t *testing.T) {
 	on, hot := true, 0.3
 	requests := conversationOf60()
 	last := requests[20]
-	picture := message.Message{Role: message.Human, Content: []message.Part{{Type: message.PartImage, URL: "data:image/png;base64,AAAA"}, {Type: message.PartImage, URL: "https://x/y.png"},
-		{Type: message.PartRaw, Raw: json.RawMessage(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"},"title":"t"}`)}}}
+	picture := message.Message{Role: message.Human,
+		Content: []message.Part{{Type: message.PartImage, URL: "data:image/png;base64,AAAA"},
+			{Type: message.PartImage, URL: "https://x/y.png"},
+			{Type: message.PartRaw,
+				Raw: json.RawMessage(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"},"title":"t"}`)}}}
 	seen := picture
 	seen.Role, seen.ToolCallID, seen.Status = message.Tool, "c", message.StatusError
-	hidden := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Redacted: "r"}, {Type: message.PartReasoning, Text: "t", Signature: "s"}},
-		ToolCalls: []message.ToolCall{{ID: "c", Name: "f"}}, InvalidToolCalls: []message.InvalidToolCall{{ID: "d", Name: "f", Args: "{"}}}
+	hidden := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Redacted: "r"},
+		{Type: message.PartReasoning, Text: "t", Signature: "s"}},
+		ToolCalls:        []message.ToolCall{{ID: "c", Name: "f"}},
+		InvalidToolCalls: []message.InvalidToolCall{{ID: "d", Name: "f", Args: "{"}}}
 	for name, req := range map[string]*model.Request{
-		"long":     last,
-		"thinking": {Tools: last.Tools, Messages: last.Messages, Settings: model.Settings{Thinking: &on, Effort: "high"}},
-		"blocks":   {Messages: []message.Message{picture, hidden, seen}, Settings: model.Settings{Temperature: &hot}},
-		"no tools": {System: "s", Tools: last.Tools, Settings: model.Settings{NoTools: true}, Messages: last.Messages[:1]},
+		"long": last,
+		"thinking": {Tools: last.Tools, Messages: last.Messages,
+			Settings: model.Settings{Thinking: &on, Effort: "high"}},
+		"blocks": {Messages: []message.Message{picture, hidden, seen}, Settings: model.Settings{Temperature: &hot}},
+		"no tools": {System: "s", Tools: last.Tools, Settings: model.Settings{NoTools: true},
+			Messages: last.Messages[:1]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, cfg := range []Config{{Model: "m"}, {Model: "m", ThinkingBudget: wire.Adaptive}, {Model: "m", NoCache: true}} {
+			for _, cfg := range []Config{{Model: "m"}, {Model: "m", ThinkingBudget: wire.Adaptive},
+				{Model: "m", NoCache: true}} {
 				referee(t, encoded(t, New(cfg), req))
 			}
 		})
@@ -74,7 +82,8 @@ func TestRequestsAreTheVendors(t *testing.T) {
 // referred is what the SDK makes of an answer: its blocks, as this package would send them.
 func referred(t *testing.T, answer []byte) (blocks []string, reason string) {
 	t.Helper()
-	resp := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(answer)))}
+	resp := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(strings.NewReader(string(answer)))}
 	events := ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(resp), nil)
 	var m sdk.Message
 	for events.Next() {
@@ -92,9 +101,11 @@ func referred(t *testing.T, answer []byte) (blocks []string, reason string) {
 		case "thinking":
 			blocks = append(blocks, string(thinkingBlock(b.Thinking, b.Signature)))
 		case "redacted_thinking":
-			blocks = append(blocks, string(append(rawjson.AppendString([]byte(`{"type":"redacted_thinking","data":`), b.Data), '}')))
+			blocks = append(blocks,
+				string(append(rawjson.AppendString([]byte(`{"type":"redacted_thinking","data":`), b.Data), '}')))
 		case "tool_use":
-			blocks = append(blocks, `{"type":"tool_use","id":"`+b.ID+`","name":"`+b.Name+`","input":`+string(b.Input)+`}`)
+			blocks = append(blocks, `{"type":"tool_use","id":"`+b.ID+`","name":"`+b.Name+`","input":`+string(b.Input)+
+				`}`)
 		}
 	}
 	return blocks, string(m.StopReason)
@@ -103,7 +114,8 @@ func referred(t *testing.T, answer []byte) (blocks []string, reason string) {
 // TestAnswersAreReadAsTheVendorReadsThem, those that are complete and have valid arguments.
 func TestAnswersAreReadAsTheVendorReadsThem(t *testing.T) {
 	files := []string{"testdata/answers/interleaved_thinking.sse", "testdata/answers/refusal.sse"}
-	for _, name := range []string{"text", "order", "parallel_calls", "exact_args", "no_args", "unicode", "usage", "reasoning_replay"} {
+	for _, name := range []string{"text", "order", "parallel_calls", "exact_args", "no_args", "unicode", "usage",
+		"reasoning_replay"} {
 		files = append(files, "testdata/modeltest/"+name+".http")
 	}
 	for _, file := range files {
@@ -119,7 +131,8 @@ func TestAnswersAreReadAsTheVendorReadsThem(t *testing.T) {
 			want, reason := referred(t, raw)
 			got := receive(t, string(raw))
 			sent := sentBlocks(t, got)
-			want = slices.DeleteFunc(want, func(s string) bool { return strings.HasSuffix(s, `"signature":""}`) }) // an unsigned one stays here
+			// an unsigned one stays here
+			want = slices.DeleteFunc(want, func(s string) bool { return strings.HasSuffix(s, `"signature":""}`) })
 			if d := cmp.Diff(want, sent); d != "" {
 				t.Errorf("(-theirs +ours)\n%s", d)
 			}

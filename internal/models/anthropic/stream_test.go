@@ -21,7 +21,8 @@ func play(t *testing.T, events ...string) (message.Message, *stream) {
 	t.Helper()
 	s := &stream{origin: &wire.Origin{Provider: "p"}}
 	var b message.Builder
-	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s, func(c message.Chunk, _ error) bool { b.Add(c); return true })
+	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s,
+		func(c message.Chunk, _ error) bool { b.Add(c); return true })
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func TestThinkingIsKeptWithItsProof(t *testing.T) {
 		`{"type":"content_block_stop","index":1}`,
 		`{"type":"content_block_start","index":2,"content_block":{"type":"thinking","thinking":"","signature":"only"}}`,
 		`{"type":"content_block_stop","index":2}`)
-	want := []message.Part{{Type: message.PartReasoning, Text: "a", Signature: "s1s2"}, {Type: message.PartReasoning, Redacted: "d"},
+	want := []message.Part{{Type: message.PartReasoning, Text: "a", Signature: "s1s2"},
+		{Type: message.PartReasoning, Redacted: "d"},
 		{Type: message.PartReasoning, Signature: "only"}}
 	if d := cmp.Diff(want, got.Content); d != "" {
 		t.Error(d)
@@ -62,7 +64,8 @@ func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"input_tokens":30,"output_tokens":9}}`,
 		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":30,"output_tokens":9}}`,
 		`{"type":"message_stop"}`)
-	if d := cmp.Diff([]message.Part{{Type: message.PartReasoning, Text: "a", Signature: "s1s2"}}, got.Content); d != "" {
+	if d := cmp.Diff([]message.Part{{Type: message.PartReasoning, Text: "a", Signature: "s1s2"}},
+		got.Content); d != "" {
 		t.Error(d)
 	}
 	if len(got.ToolCalls) != 1 || string(got.ToolCalls[0].Args) != `{"a":1}` {
@@ -74,7 +77,8 @@ func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
 }
 
 func TestInputThatComesWithTheStart(t *testing.T) {
-	got, _ := play(t, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"f","input":{"a": 1}}}`,
+	got, _ := play(t,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"f","input":{"a": 1}}}`,
 		`{"type":"content_block_stop","index":0}`)
 	if len(got.ToolCalls) != 1 || string(got.ToolCalls[0].Args) != `{"a": 1}` {
 		t.Errorf("%+v", got)
@@ -85,7 +89,8 @@ func TestUsageCountsTheCacheAsInput(t *testing.T) {
 	got, s := play(t, `{"type":"message_start","message":{"id":"m","model":"x","usage":{"input_tokens":30,"cache_creation_input_tokens":10,"cache_read_input_tokens":60,"output_tokens":1}}}`,
 		`{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":20,"output_tokens_details":{"thinking_tokens":5}}}`,
 		`{"type":"message_stop"}`)
-	want := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 10, Reasoning: 5}
+	want := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 10,
+		Reasoning: 5}
 	if d := cmp.Diff(want, got.Usage); d != "" {
 		t.Error(d)
 	}
@@ -95,7 +100,8 @@ func TestUsageCountsTheCacheAsInput(t *testing.T) {
 }
 
 func TestUnknownBlocksAreLeftOut(t *testing.T) {
-	got, s := play(t, `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"1","name":"web_search","input":{}}}`,
+	got, s := play(t,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"1","name":"web_search","input":{}}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}`,
 		`{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"x"}}`,
 		`{"type":"content_block_stop","index":0}`, `{"type":"message_stop"}`)
@@ -104,7 +110,8 @@ func TestUnknownBlocksAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestAWholeAnswer is read as the streamed one of the same blocks is, each call at its place and its arguments as they are.
+// TestAWholeAnswer is read as the streamed one of the same blocks is, each call at its place and its arguments as they
+// are.
 func TestAWholeAnswer(t *testing.T) {
 	raw, err := os.ReadFile("testdata/answers/whole.json")
 	if err != nil {
@@ -123,7 +130,8 @@ func TestAWholeAnswer(t *testing.T) {
 		t.Errorf("(-theirs +ours)\n%s", d)
 	}
 	usage := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 10}
-	if d := cmp.Diff(usage, got.Usage); d != "" || got.FinishReason() != "tool_use" || string(got.ResponseMetadata["id"]) != `"msg_1"` {
+	if d := cmp.Diff(usage, got.Usage); d != "" || got.FinishReason() != "tool_use" ||
+		string(got.ResponseMetadata["id"]) != `"msg_1"` {
 		t.Errorf("%s, %s: %s", got.FinishReason(), got.ResponseMetadata["id"], d)
 	}
 }

@@ -37,7 +37,8 @@ func BenchmarkStreamedToken(b *testing.B) {
 	m := New(Config{BaseURL: srv.URL, Model: "m"})
 	b.ReportAllocs()
 	for b.Loop() {
-		if got, err := model.Collect(m.Stream(b.Context(), &model.Request{})); err != nil || len(got.Text()) != 6*tokens {
+		if got, err := model.Collect(m.Stream(b.Context(), &model.Request{})); err != nil ||
+			len(got.Text()) != 6*tokens {
 			b.Fatal(len(got.Text()), err)
 		}
 	}

@@ -208,7 +208,8 @@ func (u *usage) decode(s *rawjson.Scanner) {
 // counts has thoughts as output, and what server-side tools gave the model as input. Cached tokens are part of the
 // prompt's already.
 func (u *usage) counts() *message.Usage {
-	c := &message.Usage{InputTokens: u.prompt + u.tools, OutputTokens: u.answer + u.thoughts, CacheRead: u.cached, Reasoning: u.thoughts}
+	c := &message.Usage{InputTokens: u.prompt + u.tools, OutputTokens: u.answer + u.thoughts, CacheRead: u.cached,
+		Reasoning: u.thoughts}
 	c.TotalTokens = max(u.total, c.InputTokens+c.OutputTokens)
 	return c
 }

@@ -21,8 +21,9 @@ const (
 // rules are what the API demands of a conversation. Messages of one role side by side become one content in
 // contents.go.
 var rules = history.Rules{
-	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped, Images: history.ImagesInResults,
-	Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_.:-"), WordFirst: true},
+	System: history.SystemFirst, UserFirst: true, NoPrefill: true, Blank: history.BlankDropped,
+	Images: history.ImagesInResults, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_.:-"),
+		WordFirst: true},
 }
 
 // encode writes the request body. Whatever stays the same from call to call comes first, then the contents, and behind

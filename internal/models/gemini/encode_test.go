@@ -35,7 +35,8 @@ func contentsOf(t *testing.T, cfg Config, msgs ...message.Message) string {
 
 // called is an answer with one call.
 func called(id, args string, extra message.Fields) message.Message {
-	return message.Message{Role: message.AI, ToolCalls: []message.ToolCall{{ID: id, Name: "f", Args: json.RawMessage(args), Extra: extra}}}
+	return message.Message{Role: message.AI,
+		ToolCalls: []message.ToolCall{{ID: id, Name: "f", Args: json.RawMessage(args), Extra: extra}}}
 }
 
 func TestContents(t *testing.T) {
@@ -45,10 +46,12 @@ func TestContents(t *testing.T) {
 		m.ResponseMetadata = message.Fields{"model_provider": json.RawMessage(`"` + provider + `"`)}
 		return m
 	}
-	result := message.Message{Role: message.Tool, ToolCallID: "1", Name: "f", Content: []message.Part{message.Text("r"), {Type: message.PartImage, URL: "https://x/y"}}}
+	result := message.Message{Role: message.Tool, ToolCallID: "1", Name: "f",
+		Content: []message.Part{message.Text("r"), {Type: message.PartImage, URL: "https://x/y"}}}
 	gemini3 := Config{Model: "models/gemini-3-flash-preview"}
 	raw := func(s string) message.Message {
-		return message.Message{Role: message.Human, Content: []message.Part{{Type: message.PartRaw, Raw: json.RawMessage(s)}}}
+		return message.Message{Role: message.Human,
+			Content: []message.Part{{Type: message.PartRaw, Raw: json.RawMessage(s)}}}
 	}
 	tests := []struct {
 		name string
@@ -56,39 +59,64 @@ func TestContents(t *testing.T) {
 		msgs []message.Message
 		want string
 	}{
-		{"empty answer between two questions", Config{}, []message.Message{message.New(message.Human, "a"), message.New(message.AI, ""), message.New(message.Human, "b")},
+		{"empty answer between two questions", Config{}, []message.Message{message.New(message.Human, "a"),
+			message.New(message.AI, ""), message.New(message.Human, "b")},
 			`{"role":"user","parts":[{"text":"a"},{"text":"b"}]}`},
-		{"a later system message is the user's", Config{}, []message.Message{message.New(message.Human, "a"), message.New(message.System, "b")},
+		{"a later system message is the user's", Config{}, []message.Message{message.New(message.Human, "a"),
+			message.New(message.System, "b")},
 			`{"role":"user","parts":[{"text":"a"},{"text":"b"}]}`},
-		{"own thoughts", Config{}, []message.Message{by(message.Message{Role: message.AI, Content: []message.Part{thought, signed, message.Text("x")}}, "gemini")},
+		{"own thoughts", Config{},
+			[]message.Message{by(message.Message{Role: message.AI,
+				Content: []message.Part{thought, signed, message.Text("x")}}, "gemini")},
 			`{"role":"model","parts":[{"text":"t","thought":true},{"text":"t","thought":true,"thoughtSignature":"c2ln"},{"text":"x"}]}`},
-		{"another vendor's thoughts", Config{}, []message.Message{by(message.Message{Role: message.AI, Content: []message.Part{thought, signed, message.Text("x")}}, "anthropic")},
+		{"another vendor's thoughts", Config{},
+			[]message.Message{by(message.Message{Role: message.AI,
+				Content: []message.Part{thought, signed, message.Text("x")}}, "anthropic")},
 			`{"role":"model","parts":[{"text":"x"}]}`},
-		{"thoughts of nobody known", Config{}, []message.Message{{Role: message.AI, Content: []message.Part{thought, signed}}},
+		{"thoughts of nobody known", Config{},
+			[]message.Message{{Role: message.AI, Content: []message.Part{thought, signed}}},
 			`{"role":"model","parts":[{"text":"t","thought":true,"thoughtSignature":"c2ln"}]}`},
-		{"arguments byte for byte", Config{}, []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Args: json.RawMessage(`{"b": 1e2,  "a":"<\u00e4>"}`)}}}},
+		{"arguments byte for byte", Config{},
+			[]message.Message{{Role: message.AI,
+				ToolCalls: []message.ToolCall{{ID: "1", Name: "f",
+					Args: json.RawMessage(`{"b": 1e2,  "a":"<\u00e4>"}`)}}}},
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"b": 1e2,  "a":"<\u00e4>"}}}]}`},
-		{"results together, their images behind them", Config{}, []message.Message{called("1", "", nil), result, {Role: message.Tool, ToolCallID: "2", Name: "g", Status: message.StatusError}},
+		{"results together, their images behind them", Config{}, []message.Message{called("1", "", nil), result,
+			{Role: message.Tool, ToolCallID: "2", Name: "g", Status: message.StatusError}},
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"r"}}},{"functionResponse":{"id":"2","name":"g","response":{"error":""}}},{"fileData":{"fileUri":"https://x/y"}}]}`},
 		{"a result without its call", Config{}, []message.Message{result},
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"r"}}},{"fileData":{"fileUri":"https://x/y"}}]}`},
-		{"an id that the API did not give", Config{}, []message.Message{called(madeUp+"r_0", "{}", nil), {Role: message.Tool, ToolCallID: madeUp + "r_0", Name: "f"}},
+		{"an id that the API did not give", Config{}, []message.Message{called(madeUp+"r_0", "{}", nil),
+			{Role: message.Tool, ToolCallID: madeUp + "r_0", Name: "f"}},
 			`{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":""}}}]}`},
-		{"another vendor's calls at once", gemini3, []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f"}, {ID: "2", Name: "f"}}}},
+		{"another vendor's calls at once", gemini3,
+			[]message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f"},
+				{ID: "2", Name: "f"}}}},
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"id":"2","name":"f","args":{}}}]}`},
-		{"own calls at once", gemini3, []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Extra: message.Fields{keySignature: json.RawMessage(`"a\/b"`)}}, {ID: "2", Name: "f"}}}},
+		{"own calls at once", gemini3,
+			[]message.Message{{Role: message.AI,
+				ToolCalls: []message.ToolCall{{ID: "1", Name: "f",
+					Extra: message.Fields{keySignature: json.RawMessage(`"a\/b"`)}}, {ID: "2", Name: "f"}}}},
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}},"thoughtSignature":"a\/b"},{"functionCall":{"id":"2","name":"f","args":{}}}]}`},
-		{"a signature that came over the vendor's other endpoint", gemini3, []message.Message{called("1", "{}", message.Fields{"extra_content": json.RawMessage(`{"google":{"thought_signature":"cw=="}}`)})},
+		{"a signature that came over the vendor's other endpoint", gemini3,
+			[]message.Message{called("1", "{}",
+				message.Fields{"extra_content": json.RawMessage(`{"google":{"thought_signature":"cw=="}}`)})},
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}},"thoughtSignature":"cw=="}]}`},
-		{"older models need no signature", Config{Model: "gemini-2.5-pro"}, []message.Message{called("1", "{}", message.Fields{keySignature: json.RawMessage(`{}`)})},
+		{"older models need no signature", Config{Model: "gemini-2.5-pro"},
+			[]message.Message{called("1", "{}", message.Fields{keySignature: json.RawMessage(`{}`)})},
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}}}]}`},
 		{"text signed behind its end, and in itself", Config{}, []message.Message{
-			{Role: message.AI, Content: []message.Part{message.Text("x")}, Kwargs: message.Fields{keySignatures: json.RawMessage(`{"1":"cw=="}`)}},
-			{Role: message.AI, Content: []message.Part{message.Text("x")}, Kwargs: message.Fields{keySignatures: json.RawMessage(`{"0":"cw=="}`)}}},
+			{Role: message.AI, Content: []message.Part{message.Text("x")},
+				Kwargs: message.Fields{keySignatures: json.RawMessage(`{"1":"cw=="}`)}},
+			{Role: message.AI, Content: []message.Part{message.Text("x")},
+				Kwargs: message.Fields{keySignatures: json.RawMessage(`{"0":"cw=="}`)}}},
 			`{"role":"model","parts":[{"text":"x"},{"text":"","thoughtSignature":"cw=="},{"text":"x","thoughtSignature":"cw=="}]}`},
-		{"the vendor's own part", Config{}, []message.Message{raw(`{"fileData":{"fileUri":"files/1"},"videoMetadata":{}}`)},
+		{"the vendor's own part", Config{},
+			[]message.Message{raw(`{"fileData":{"fileUri":"files/1"},"videoMetadata":{}}`)},
 			`{"role":"user","parts":[{"fileData":{"fileUri":"files/1"},"videoMetadata":{}}]}`},
-		{"files as LangChain writes them", Config{}, []message.Message{raw(`{"type":"media","mime_type":"application/pdf","data":"cGRm"}`), raw(`{"type":"audio","url":"https://x/y.mp3"}`)},
+		{"files as LangChain writes them", Config{},
+			[]message.Message{raw(`{"type":"media","mime_type":"application/pdf","data":"cGRm"}`),
+				raw(`{"type":"audio","url":"https://x/y.mp3"}`)},
 			`{"role":"user","parts":[{"inlineData":{"mimeType":"application/pdf","data":"cGRm"}},{"fileData":{"mimeType":"audio/mp3","fileUri":"https://x/y.mp3"}}]}`},
 		{"a part of another vendor", Config{}, []message.Message{raw(`{"type":"document","x":1}`)},
 			`{"role":"user","parts":[{"text":"[A part of type \"document\" was left out: this model cannot take it.]"}]}`},
@@ -104,7 +132,8 @@ func TestContents(t *testing.T) {
 
 func TestImageWithoutBase64(t *testing.T) {
 	for _, role := range []message.Role{message.Human, message.Tool} {
-		req := &model.Request{Messages: []message.Message{{Role: role, Content: []message.Part{{Type: message.PartImage, URL: "data:image/svg+xml,<svg>"}}}}}
+		req := &model.Request{Messages: []message.Message{{Role: role,
+			Content: []message.Part{{Type: message.PartImage, URL: "data:image/svg+xml,<svg>"}}}}}
 		_, err := model.Collect(New(Config{}).Stream(t.Context(), req))
 		if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest {
 			t.Errorf("error %v", err)
@@ -125,21 +154,30 @@ func TestThinking(t *testing.T) {
 	}{
 		{"gemini-3-pro", Config{}, model.Settings{}, ``},
 		{"gemini-3-pro", Config{}, model.Settings{Thinking: &on}, `{"includeThoughts":true}`},
-		{"gemini-3-pro-preview", Config{}, model.Settings{Thinking: &on, Effort: "medium"}, `{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
-		{"gemini-3.1-pro-preview", Config{Settings: model.Settings{Thinking: &on, Effort: "medium"}}, model.Settings{}, `{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`},
+		{"gemini-3-pro-preview", Config{}, model.Settings{Thinking: &on, Effort: "medium"},
+			`{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
+		{"gemini-3.1-pro-preview", Config{Settings: model.Settings{Thinking: &on, Effort: "medium"}}, model.Settings{},
+			`{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`},
 		{"gemini-3-pro", Config{}, model.Settings{Effort: "minimal"}, `{"thinkingLevel":"LOW"}`},
 		{"gemini-3-flash", Config{}, model.Settings{Effort: "minimal"}, `{"thinkingLevel":"MINIMAL"}`},
-		{"gemini-3-pro", Config{Settings: model.Settings{Thinking: &on}}, model.Settings{Thinking: &off}, `{"thinkingLevel":"LOW"}`},
-		{"gemini-flash-latest", Config{}, model.Settings{Thinking: &off, Effort: "high"}, `{"thinkingLevel":"MINIMAL"}`},
-		{"gemini-3-pro", Config{ThinkingBudget: 900}, model.Settings{Thinking: &on}, `{"includeThoughts":true,"thinkingBudget":900}`},
+		{"gemini-3-pro", Config{Settings: model.Settings{Thinking: &on}}, model.Settings{Thinking: &off},
+			`{"thinkingLevel":"LOW"}`},
+		{"gemini-flash-latest", Config{}, model.Settings{Thinking: &off, Effort: "high"},
+			`{"thinkingLevel":"MINIMAL"}`},
+		{"gemini-3-pro", Config{ThinkingBudget: 900}, model.Settings{Thinking: &on},
+			`{"includeThoughts":true,"thinkingBudget":900}`},
 		{"google/gemini-2.5-pro", Config{}, model.Settings{Thinking: &off}, `{"thinkingBudget":128}`},
 		{"gemini-2.5-flash-lite", Config{}, model.Settings{Thinking: &off}, `{"thinkingBudget":0}`},
-		{"gemini-2.5-flash", Config{ThinkingBudget: wire.Adaptive}, model.Settings{Thinking: &on}, `{"includeThoughts":true,"thinkingBudget":-1}`},
-		{"gemini-2.5-flash", Config{ThinkingBudget: 900}, model.Settings{Thinking: &on, Effort: "medium"}, `{"includeThoughts":true,"thinkingBudget":8192}`},
+		{"gemini-2.5-flash", Config{ThinkingBudget: wire.Adaptive}, model.Settings{Thinking: &on},
+			`{"includeThoughts":true,"thinkingBudget":-1}`},
+		{"gemini-2.5-flash", Config{ThinkingBudget: 900}, model.Settings{Thinking: &on, Effort: "medium"},
+			`{"includeThoughts":true,"thinkingBudget":8192}`},
 		{"gemini-2.0-flash", Config{ThinkingBudget: 900}, model.Settings{Thinking: &off, Effort: "high"}, ``},
 		{"tuned", Config{}, model.Settings{Thinking: &off, Effort: "high"}, ``},
-		{"gemini-3-pro", Config{ThinkingOn: raw(`{"thinkingConfig":{"thinkingBudget":7}}`)}, model.Settings{Thinking: &on, Effort: "high"}, `{"includeThoughts":true,"thinkingBudget":7}`},
-		{"gemini-3-pro", Config{ThinkingOn: raw(`{"thinkingConfig":{"thinkingBudget":7}}`)}, model.Settings{Thinking: &off}, `{"thinkingLevel":"LOW"}`},
+		{"gemini-3-pro", Config{ThinkingOn: raw(`{"thinkingConfig":{"thinkingBudget":7}}`)},
+			model.Settings{Thinking: &on, Effort: "high"}, `{"includeThoughts":true,"thinkingBudget":7}`},
+		{"gemini-3-pro", Config{ThinkingOn: raw(`{"thinkingConfig":{"thinkingBudget":7}}`)},
+			model.Settings{Thinking: &off}, `{"thinkingLevel":"LOW"}`},
 		{"gemini-3-pro", Config{ThinkingOff: raw(`{"thinkingConfig":null}`)}, model.Settings{Thinking: &off}, ``},
 	}
 	for _, tt := range tests {
@@ -159,7 +197,8 @@ func TestThinking(t *testing.T) {
 func TestExtraBody(t *testing.T) {
 	hot := 0.5
 	req := &model.Request{System: "s", Settings: model.Settings{Temperature: &hot, MaxTokens: 9, NoTools: true},
-		Tools: []model.Tool{{Name: "f", Description: "d"}}, Messages: []message.Message{message.New(message.Human, "hi")}}
+		Tools:    []model.Tool{{Name: "f", Description: "d"}},
+		Messages: []message.Message{message.New(message.Human, "hi")}}
 	cfg := Config{ExtraBody: map[string]json.RawMessage{
 		"contents":         json.RawMessage(`[]`),
 		"generationConfig": json.RawMessage(`{"topK": 4, "temperature":null, "speechConfig":{"a":null,"b":1}}`),
@@ -181,7 +220,8 @@ func TestExtraBody(t *testing.T) {
 func TestARequestBeginsWithTheOneBefore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{Model: rapid.SampledFrom([]string{"gemini-3-pro", "gemini-2.5-flash", "tuned"}).Draw(t, "model")}
-		req := &model.Request{System: "Be brief.", Tools: []model.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}},
+		req := &model.Request{System: "Be brief.",
+			Tools:    []model.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}},
 			Messages: []message.Message{message.New(message.Human, "hi")}}
 		before := ""
 		for range rapid.IntRange(1, 5).Draw(t, "turns") {
@@ -192,10 +232,12 @@ func TestARequestBeginsWithTheOneBefore(t *testing.T) {
 			}
 			before, _, _ = strings.Cut(now, `]}],"toolConfig"`)
 			before = strings.TrimSuffix(before, "]}]}")
-			answer := message.Message{Role: message.AI, Content: []message.Part{message.Text(rapid.String().Draw(t, "text") + ".")}}
+			answer := message.Message{Role: message.AI,
+				Content: []message.Part{message.Text(rapid.String().Draw(t, "text") + ".")}}
 			n := rapid.IntRange(0, 3).Draw(t, "calls")
 			for i := range n {
-				call := message.ToolCall{ID: rapid.StringMatching(`[a-z]{8}`).Draw(t, "id"), Name: "f", Args: json.RawMessage(`{ "n": 1.0 }`)}
+				call := message.ToolCall{ID: rapid.StringMatching(`[a-z]{8}`).Draw(t, "id"), Name: "f",
+					Args: json.RawMessage(`{ "n": 1.0 }`)}
 				if i == 0 && rapid.Bool().Draw(t, "signed") {
 					call.Extra = message.Fields{keySignature: json.RawMessage(`"c2ln"`)}
 				}
@@ -203,18 +245,21 @@ func TestARequestBeginsWithTheOneBefore(t *testing.T) {
 			}
 			req.Messages = append(req.Messages, answer)
 			for _, c := range answer.ToolCalls {
-				req.Messages = append(req.Messages, message.Message{Role: message.Tool, ToolCallID: c.ID, Name: "f", Content: []message.Part{message.Text("ok"), {Type: message.PartImage, URL: "https://x/y.png"}}})
+				req.Messages = append(req.Messages, message.Message{Role: message.Tool, ToolCallID: c.ID, Name: "f",
+					Content: []message.Part{message.Text("ok"), {Type: message.PartImage, URL: "https://x/y.png"}}})
 			}
 			if n == 0 || rapid.Bool().Draw(t, "says") {
-				req.Messages = append(req.Messages, message.New(rapid.SampledFrom([]message.Role{message.Human, message.System}).Draw(t, "role"), "go on"))
+				req.Messages = append(req.Messages,
+					message.New(rapid.SampledFrom([]message.Role{message.Human, message.System}).Draw(t, "role"),
+						"go on"))
 			}
 		}
 	})
 }
 
-// TestSignaturesComeBackByteForByte plays three turns: a signed call, calls at once of which one is signed, and a signed
-// text. The answers travel over a client between the turns. The last body must hold each part that the API sent as it
-// sent it.
+// TestSignaturesComeBackByteForByte plays three turns: a signed call, calls at once of which one is signed, and a
+// signed text. The answers travel over a client between the turns. The last body must hold each part that the API sent
+// as it sent it.
 func TestSignaturesComeBackByteForByte(t *testing.T) {
 	turns, err := os.ReadFile("testdata/three_turns.sse")
 	if err != nil {
@@ -226,7 +271,8 @@ func TestSignaturesComeBackByteForByte(t *testing.T) {
 		got := roundTrip(t, play(t, string(turn)))
 		req.Messages = append(req.Messages, got)
 		for _, c := range got.ToolCalls {
-			req.Messages = append(req.Messages, message.Message{Role: message.Tool, ToolCallID: c.ID, Name: c.Name, Content: []message.Part{message.Text("ok")}})
+			req.Messages = append(req.Messages, message.Message{Role: message.Tool, ToolCallID: c.ID, Name: c.Name,
+				Content: []message.Part{message.Text("ok")}})
 		}
 		if len(got.ToolCalls) == 0 {
 			req.Messages = append(req.Messages, message.New(message.Human, "thanks"))

@@ -67,7 +67,8 @@ func TestEndpoint(t *testing.T) {
 		}
 	}
 	_, err := model.Collect(New(Config{BaseURL: "nonsense"}).Stream(t.Context(), &model.Request{}))
-	if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest || !strings.Contains(e.Message, "base_url") {
+	if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest ||
+		!strings.Contains(e.Message, "base_url") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func (m *Model) address(at, mime string) ([]byte, error) {
 	if rest, isData := strings.CutPrefix(at, "data:"); isData {
 		kind, data, ok := strings.Cut(rest, ";base64,")
 		if !ok {
-			return nil, m.client.Error(model.ClassBadRequest, nil, "an image's data: URL has no base64 content; give it as data:image/png;base64,...")
+			return nil, m.client.Error(model.ClassBadRequest, nil,
+				"an image's data: URL has no base64 content; give it as data:image/png;base64,...")
 		}
 		return inline(kind, data), nil
 	}

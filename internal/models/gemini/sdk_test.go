@@ -30,12 +30,14 @@ type transport struct {
 func (r *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.sent = req
 	r.body, _ = io.ReadAll(req.Body)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(r.answer)), Request: req}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(bytes.NewReader(r.answer)), Request: req}, nil
 }
 
 func officialClient(t *testing.T, r *transport) *genai.Client {
 	t.Helper()
-	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "k", Backend: genai.BackendGeminiAPI, HTTPClient: &http.Client{Transport: r}})
+	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "k", Backend: genai.BackendGeminiAPI,
+		HTTPClient: &http.Client{Transport: r}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,19 +56,28 @@ type officialBody struct {
 
 func requestsForTheSDK() map[string]*model.Request {
 	on, hot := true, 0.5
-	signed := message.Message{Role: message.AI, ResponseMetadata: message.Fields{"model_provider": json.RawMessage(`"gemini"`)},
-		Content:   []message.Part{{Type: message.PartReasoning, Text: "hm"}, {Type: message.PartReasoning, Text: "ha", Signature: "dGhvdWdodA=="}, message.Text("Look:")},
-		Kwargs:    message.Fields{keySignatures: json.RawMessage(`{"2":"dGV4dA=="}`)},
-		ToolCalls: []message.ToolCall{{ID: "c1", Name: "ls", Args: json.RawMessage(`{"b": [1, {"a": null}]}`), Extra: message.Fields{keySignature: json.RawMessage(`"Y2FsbA=="`)}}, {ID: madeUp + "x_1", Name: "now"}}}
+	signed := message.Message{Role: message.AI,
+		ResponseMetadata: message.Fields{"model_provider": json.RawMessage(`"gemini"`)},
+		Content: []message.Part{{Type: message.PartReasoning, Text: "hm"},
+			{Type: message.PartReasoning, Text: "ha", Signature: "dGhvdWdodA=="}, message.Text("Look:")},
+		Kwargs: message.Fields{keySignatures: json.RawMessage(`{"2":"dGV4dA=="}`)},
+		ToolCalls: []message.ToolCall{{ID: "c1", Name: "ls", Args: json.RawMessage(`{"b": [1, {"a": null}]}`),
+			Extra: message.Fields{keySignature: json.RawMessage(`"Y2FsbA=="`)}}, {ID: madeUp + "x_1", Name: "now"}}}
 	return map[string]*model.Request{
 		"everything": {System: "Be brief.",
-			Tools:    []model.Tool{{Name: "ls", Description: "List.", Parameters: json.RawMessage(`{"type":"object","properties":{"b":{"type":"array"}}}`)}, {Name: "now", Description: "Tell the time."}},
+			Tools: []model.Tool{{Name: "ls", Description: "List.",
+				Parameters: json.RawMessage(`{"type":"object","properties":{"b":{"type":"array"}}}`)},
+				{Name: "now", Description: "Tell the time."}},
 			Settings: model.Settings{Thinking: &on, Effort: "low", Temperature: &hot, MaxTokens: 100, NoTools: true},
 			Messages: []message.Message{message.New(message.System, "Monday."),
-				{Role: message.Human, Content: []message.Part{message.Text("see"), {Type: message.PartImage, URL: "data:image/png;base64,aWNvbg=="}, {Type: message.PartImage, URL: "https://x/y.webp?z"}}},
+				{Role: message.Human, Content: []message.Part{message.Text("see"),
+					{Type: message.PartImage, URL: "data:image/png;base64,aWNvbg=="},
+					{Type: message.PartImage, URL: "https://x/y.webp?z"}}},
 				signed,
-				{Role: message.Tool, ToolCallID: "c1", Content: []message.Part{message.Text("a"), {Type: message.PartImage, URL: "gs://b/c.pdf"}}},
-				{Role: message.Tool, ToolCallID: madeUp + "x_1", Status: message.StatusError, Content: []message.Part{message.Text("no clock")}},
+				{Role: message.Tool, ToolCallID: "c1",
+					Content: []message.Part{message.Text("a"), {Type: message.PartImage, URL: "gs://b/c.pdf"}}},
+				{Role: message.Tool, ToolCallID: madeUp + "x_1", Status: message.StatusError,
+					Content: []message.Part{message.Text("no clock")}},
 				message.New(message.System, "Hurry."), message.New(message.Human, "So?")}},
 		"little": {Messages: []message.Message{message.New(message.Human, "hi")}},
 	}
@@ -86,25 +97,30 @@ func TestTheOfficialSDKWritesTheSameRequests(t *testing.T) {
 			if err := d.Decode(&in); err != nil {
 				t.Fatalf("the SDK has no place for %s: %v", ours.body, err)
 			}
-			cfg := &genai.GenerateContentConfig{SystemInstruction: in.SystemInstruction, Tools: in.Tools, ToolConfig: in.ToolConfig}
+			cfg := &genai.GenerateContentConfig{SystemInstruction: in.SystemInstruction, Tools: in.Tools,
+				ToolConfig: in.ToolConfig}
 			if g := in.GenerationConfig; g != nil {
-				cfg.Temperature, cfg.MaxOutputTokens, cfg.ThinkingConfig = g.Temperature, g.MaxOutputTokens, g.ThinkingConfig
+				cfg.Temperature, cfg.MaxOutputTokens, cfg.ThinkingConfig = g.Temperature, g.MaxOutputTokens,
+					g.ThinkingConfig
 			}
 			theirs := &transport{answer: ours.answer}
-			for _, err := range officialClient(t, theirs).Models.GenerateContentStream(t.Context(), "gemini-3-pro", in.Contents, cfg) {
+			for _, err := range officialClient(t, theirs).Models.GenerateContentStream(t.Context(), "gemini-3-pro",
+				in.Contents, cfg) {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			want := decoded(t, theirs.body)
-			delete(objectIn(want, "systemInstruction"), "role") // the SDK calls it a user's; the documentation has no role
+			// the SDK calls it a user's; the documentation has no role
+			delete(objectIn(want, "systemInstruction"), "role")
 			if len(objectIn(want, "generationConfig")) == 0 {
 				delete(want, "generationConfig")
 			}
 			if d := cmp.Diff(want, decoded(t, ours.body)); d != "" {
 				t.Errorf("body (-SDK +ours)\n%s", d)
 			}
-			if theirs.sent.URL.String() != ours.sent.URL.String() || ours.sent.Header.Get("X-Goog-Api-Key") != theirs.sent.Header.Get("X-Goog-Api-Key") {
+			if theirs.sent.URL.String() != ours.sent.URL.String() ||
+				ours.sent.Header.Get("X-Goog-Api-Key") != theirs.sent.Header.Get("X-Goog-Api-Key") {
 				t.Errorf("%s, %v, want %s, %v", ours.sent.URL, ours.sent.Header, theirs.sent.URL, theirs.sent.Header)
 			}
 		})
@@ -137,7 +153,8 @@ type seen struct {
 }
 
 func TestTheOfficialSDKReadsTheSameAnswers(t *testing.T) {
-	for _, name := range []string{"text", "order", "reasoning", "parallel_calls", "exact_args", "no_args", "unicode", "usage", "reasoning_replay", "args_replay"} {
+	for _, name := range []string{"text", "order", "reasoning", "parallel_calls", "exact_args", "no_args", "unicode",
+		"usage", "reasoning_replay", "args_replay"} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", "modeltest", name+".http"))
 			if err != nil {
@@ -145,7 +162,8 @@ func TestTheOfficialSDKReadsTheSameAnswers(t *testing.T) {
 			}
 			_, body, _ := bytes.Cut(raw, []byte("\n\n"))
 			var theirs seen
-			for r, err := range officialClient(t, &transport{answer: body}).Models.GenerateContentStream(t.Context(), "m", genai.Text("hi"), nil) {
+			for r, err := range officialClient(t, &transport{answer: body}).Models.GenerateContentStream(t.Context(),
+				"m", genai.Text("hi"), nil) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,11 +196,13 @@ func (s *seen) add(r *genai.GenerateContentResponse) {
 		}
 	}
 	s.Finish, s.ID, s.Model = string(c.FinishReason), r.ResponseID, r.ModelVersion
-	s.In, s.Out, s.Cached, s.Total = int(u.PromptTokenCount), int(u.CandidatesTokenCount+u.ThoughtsTokenCount), int(u.CachedContentTokenCount), int(u.TotalTokenCount)
+	s.In, s.Out, s.Cached, s.Total = int(u.PromptTokenCount), int(u.CandidatesTokenCount+u.ThoughtsTokenCount),
+		int(u.CachedContentTokenCount), int(u.TotalTokenCount)
 }
 
 func seenIn(m *message.Message) seen {
-	s := seen{Text: m.Text(), Thoughts: m.Reasoning(), Finish: m.FinishReason(), ID: text(m.ResponseMetadata["id"]), Model: text(m.ResponseMetadata["model_name"])}
+	s := seen{Text: m.Text(), Thoughts: m.Reasoning(), Finish: m.FinishReason(), ID: text(m.ResponseMetadata["id"]),
+		Model: text(m.ResponseMetadata["model_name"])}
 	for _, c := range m.ToolCalls {
 		var args map[string]any
 		_ = json.Unmarshal(c.Args, &args)

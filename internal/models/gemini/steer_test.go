@@ -14,7 +14,8 @@ func steeredTalk() []message.Message {
 		return message.ToolCall{ID: id, Name: "f", Args: json.RawMessage("{}")}
 	}
 	result := func(id string) message.Message {
-		return message.Message{Role: message.Tool, ToolCallID: id, Name: "f", Content: []message.Part{message.Text("r" + id)}}
+		return message.Message{Role: message.Tool, ToolCallID: id, Name: "f",
+			Content: []message.Part{message.Text("r" + id)}}
 	}
 	return []message.Message{
 		message.New(message.Human, "a"), {Role: message.AI, ToolCalls: []message.ToolCall{call("1"), call("2")}},

@@ -83,7 +83,8 @@ func (s *stream) candidate(c *candidate, out *wire.Chunks) error {
 	}
 	explanation := text(c.explanation)
 	if s.lost(reason) {
-		return s.origin.Error(model.ClassTransient, nil, "the model's call of a tool could not be read (%s): %.500s", reason, explanation)
+		return s.origin.Error(model.ClassTransient, nil, "the model's call of a tool could not be read (%s): %.500s",
+			reason, explanation)
 	}
 	var more message.Fields
 	if explanation != "" {

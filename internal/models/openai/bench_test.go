@@ -43,11 +43,13 @@ func BenchmarkToken(b *testing.B) {
 // callStream is an answer whose arguments come in n pieces.
 func callStream(n int) string {
 	var s strings.Builder
-	s.WriteString("data: " + deltaEvent(`"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"now","arguments":"{\"text\":\""}}]`) + "\n\n")
+	s.WriteString("data: " +
+		deltaEvent(`"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"now","arguments":"{\"text\":\""}}]`) + "\n\n")
 	for range n {
 		s.WriteString("data: " + deltaEvent(`"tool_calls":[{"index":0,"function":{"arguments":" token"}}]`) + "\n\n")
 	}
-	return s.String() + "data: " + deltaEvent(`"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]`) + "\n\ndata: " + stop + "\n\n"
+	return s.String() + "data: " + deltaEvent(`"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]`) +
+		"\n\ndata: " + stop + "\n\n"
 }
 
 func streamTokens(b *testing.B, dialect, body string) {

@@ -11,10 +11,11 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// BenchmarkCall is what the sixth call of a run costs here, without the sockets: a request of a usual length, and an answer
-// that calls a tool, whose arguments come in twenty pieces.
+// BenchmarkCall is what the sixth call of a run costs here, without the sockets: a request of a usual length, and an
+// answer that calls a tool, whose arguments come in twenty pieces.
 func BenchmarkCall(b *testing.B) {
-	m := New(Config{BaseURL: "http://model.test/v1", Model: "m", Client: &http.Client{Transport: played(answerOfCall())}})
+	m := New(Config{BaseURL: "http://model.test/v1", Model: "m",
+		Client: &http.Client{Transport: played(answerOfCall())}})
 	req := longRequest(5)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -30,7 +31,8 @@ func BenchmarkCall(b *testing.B) {
 type played string
 
 func (p played) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(p)))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(string(p)))}, nil
 }
 
 // answerOfCall is an answer in events as a vendor sends them, every one with who answers.
@@ -42,7 +44,8 @@ func answerOfCall() string {
 	}
 	event(`"role":"assistant","content":""`, "null")
 	event(`"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"ls","arguments":""}}]`, "null")
-	for _, piece := range []string{`{\"de`, `scri`, `ptio`, `n\": `, `\"loo`, `k, s`, `tep `, `1\", `, `\"pat`, `h\": `, `\"/mn`, `t/us`, `er-d`, `ata/`, `work`, `spac`, `e\"}`} {
+	for _, piece := range []string{`{\"de`, `scri`, `ptio`, `n\": `, `\"loo`, `k, s`, `tep `, `1\", `, `\"pat`, `h\": `,
+		`\"/mn`, `t/us`, `er-d`, `ata/`, `work`, `spac`, `e\"}`} {
 		event(`"tool_calls":[{"index":0,"function":{"arguments":"`+piece+`"}}]`, "null")
 	}
 	event("", `"tool_calls"`)
@@ -60,12 +63,16 @@ func longRequest(steps int) *model.Request {
 			Parameters: []byte(`{"type":"object","properties":{"description":{"type":"string","description":"why"},"path":{"type":"string"}},"required":["description","path"]}`),
 		})
 	}
-	req.Messages = []message.Message{message.New(message.Human, "Look at the workspace."), message.New(message.Human, "<system-reminder>2026-01-02</system-reminder>")}
+	req.Messages = []message.Message{message.New(message.Human, "Look at the workspace."),
+		message.New(message.Human, "<system-reminder>2026-01-02</system-reminder>")}
 	for i := range steps {
 		id := "call_" + strconv.Itoa(i)
 		req.Messages = append(req.Messages,
-			message.Message{Role: message.AI, ToolCalls: []message.ToolCall{{ID: id, Name: "ls", Args: []byte(`{"description": "look, step 1", "path": "/mnt/user-data/workspace"}`)}}},
-			message.Message{Role: message.Tool, Name: "ls", ToolCallID: id, Content: []message.Part{message.Text("/mnt/user-data/workspace (empty)")}})
+			message.Message{Role: message.AI,
+				ToolCalls: []message.ToolCall{{ID: id, Name: "ls",
+					Args: []byte(`{"description": "look, step 1", "path": "/mnt/user-data/workspace"}`)}}},
+			message.Message{Role: message.Tool, Name: "ls", ToolCallID: id,
+				Content: []message.Part{message.Text("/mnt/user-data/workspace (empty)")}})
 	}
 	return req
 }

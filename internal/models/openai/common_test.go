@@ -44,17 +44,19 @@ func TestPiecesCostLittle(t *testing.T) {
 
 // uncommon are events that must not be read in the short way: not valid, or of another meaning than a glance suggests.
 var uncommon = []string{
-	``, ` `, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`, `{}}`, `{} x`, "{}\x00",
-	`{"a":01}`, `{"a":nul}`, `{"a":nullx}`, `{"a":truefalse}`, `{"a":}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\`, `{"a":"\u12`,
-	"{\"a\":\"\n\"}", `{"Choices":[]}`, `{"choice\u0073":[]}`, "{\"choice\u017f\":[]}",
-	`{"choices":null}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`, `{"choices":[{}],"choices":[{}]}`,
-	`{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`,
-	`{"choices":[{"message":{"content":"a"}}]}`, `{"choices":[{"usage":{}}]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":"a"}]}`,
-	`{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"function_call":{"name":"f"}}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
-	`{"error":"boom"}`, `{"error":{}}`,
-	`{"usage":{"prompt_tokens":1},"usage":null}`, `{"usage":{"prompt_tokens":1},"usage":{"total_tokens":2}}`, `{"usage":7}`, `{"usage":[]}`,
-	`{"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":1.5}}`, `{"usage":{"prompt_tokens":-1}}`, `{"usage":{"prompt_tokens":12345678901}}`,
-	`{"usage":{"Prompt_tokens":1}}`, `{"usage":{"prompt_tokens_details":null}}`, `{"choices":[{"index":1}],"choices":[]}`,
+	``, ` `, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`,
+	`{}}`, `{} x`, "{}\x00", `{"a":01}`, `{"a":nul}`, `{"a":nullx}`, `{"a":truefalse}`, `{"a":}`, `{"a":"\x"}`,
+	`{"a":"\u12g4"}`, `{"a":"\`, `{"a":"\u12`, "{\"a\":\"\n\"}", `{"Choices":[]}`, `{"choice\u0073":[]}`,
+	"{\"choice\u017f\":[]}", `{"choices":null}`, `{"choices":{}}`, `{"choices":[{},{}]}`, `{"choices":[null]}`,
+	`{"choices":[{}],"choices":[{}]}`, `{"choices":[{"index":00}]}`, `{"choices":[{"index":"0"}]}`,
+	`{"choices":[{"message":{"content":"a"}}]}`, `{"choices":[{"usage":{}}]}`, `{"choices":[{"delta":null}]}`,
+	`{"choices":[{"delta":"a"}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`,
+	`{"choices":[{"delta":{"function_call":{"name":"f"}}}]}`, `{"choices":[{"delta":{"reasoning_details":[{}]}}]}`,
+	`{"error":"boom"}`, `{"error":{}}`, `{"usage":{"prompt_tokens":1},"usage":null}`,
+	`{"usage":{"prompt_tokens":1},"usage":{"total_tokens":2}}`, `{"usage":7}`, `{"usage":[]}`,
+	`{"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":1.5}}`, `{"usage":{"prompt_tokens":-1}}`,
+	`{"usage":{"prompt_tokens":12345678901}}`, `{"usage":{"Prompt_tokens":1}}`,
+	`{"usage":{"prompt_tokens_details":null}}`, `{"choices":[{"index":1}],"choices":[]}`,
 }
 
 func TestEverydayEventsCostNothing(t *testing.T) {
@@ -76,7 +78,8 @@ var endings = []string{
 	`{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,` +
 		`"prompt_tokens_details":{"cached_tokens":8,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0}}}`,
 	`{"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":1}}`,
-	`{"choices":[],"usage":{"cached_tokens":3,"prompt_tokens_details":{"cache_write_tokens":4}}}`, `{"usage":{}}`, `{"choices":[]}`,
+	`{"choices":[],"usage":{"cached_tokens":3,"prompt_tokens_details":{"cache_write_tokens":4}}}`, `{"usage":{}}`,
+	`{"choices":[]}`,
 }
 
 func TestUncommonEventsGoTheLongWay(t *testing.T) {
@@ -129,7 +132,8 @@ func FuzzCommonCall(f *testing.F) {
 		`{"index":0,"function":{"arguments":"{\"a"}}`,
 		`{"index":1,"id":"c","type":"function","function":{"name":"ls","arguments":""}}`,
 		`{"index":0,"index":2,"id":"a","id":null,"function":{"name":"x"},"function":{"arguments":null}}`,
-		`{"index":10,"id":"\u0061"}`, `{"id":"\n","function":{"arguments":{"a":1}}}`, `{"extra_content":{}}`, `7`, `{"index":-1}`,
+		`{"index":10,"id":"\u0061"}`, `{"id":"\n","function":{"arguments":{"a":1}}}`, `{"extra_content":{}}`, `7`,
+		`{"index":-1}`,
 	} {
 		f.Add([]byte(piece))
 	}

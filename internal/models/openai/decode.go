@@ -107,7 +107,8 @@ func (u *usage) add(v *usage) *message.Usage {
 	for _, c := range [...]struct {
 		old *int
 		n   int
-	}{{&u.Prompt, v.Prompt}, {&u.Completion, v.Completion}, {&u.Total, v.Total}, {&u.PromptInfo.Cached, v.PromptInfo.Cached},
+	}{{&u.Prompt, v.Prompt}, {&u.Completion, v.Completion}, {&u.Total, v.Total},
+		{&u.PromptInfo.Cached, v.PromptInfo.Cached},
 		{&u.PromptInfo.Written, v.PromptInfo.Written}, {&u.CompletionInfo.Reasoning, v.CompletionInfo.Reasoning},
 		{&u.CacheHit, v.CacheHit}, {&u.Cached, v.Cached}} {
 		if c.n != 0 {

@@ -38,7 +38,8 @@ type dialect struct {
 	// The history.
 
 	replay string // the field of an assistant message that takes its reasoning; empty sends none back
-	blank  string // what stands there, as JSON, beside calls without reasoning while the model may think; empty leaves it out
+	// what stands there, as JSON, beside calls without reasoning while the model may think; empty leaves it out
+	blank string
 	// details says that the entries of reasoning_details must be sent back as they came.
 	details bool
 	strict  bool           // unknown fields of a tool call are an error, so they are not sent back
@@ -154,7 +155,8 @@ func (d *dialect) endpoint(base string) string {
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = d.root
 	}
-	if name, value, ok := strings.Cut(d.version, "="); ok && strings.Contains(u.Path, "/deployments/") && !u.Query().Has(name) {
+	if name, value, ok := strings.Cut(d.version, "="); ok && strings.Contains(u.Path, "/deployments/") &&
+		!u.Query().Has(name) {
 		q := u.Query()
 		q.Set(name, value)
 		u.RawQuery = q.Encode()

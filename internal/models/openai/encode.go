@@ -23,7 +23,8 @@ func (m *Model) encode(req *model.Request) []byte {
 	}
 	b = append(wire.AppendKey(b, "messages"), '[')
 	b = append(m.messages(b, f, req.Messages, s.Thinking == nil || *s.Thinking), ']')
-	if len(req.Tools) > 0 && req.Settings.NoTools && head.find("tool_choice") < 0 && m.cfg.ExtraBody["tool_choice"] == nil {
+	if len(req.Tools) > 0 && req.Settings.NoTools && head.find("tool_choice") < 0 &&
+		m.cfg.ExtraBody["tool_choice"] == nil {
 		b = append(wire.AppendKey(b, "tool_choice"), `"none"`...)
 	}
 	return append(b, '}')

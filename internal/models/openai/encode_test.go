@@ -21,7 +21,8 @@ func raw(s string) json.RawMessage { return json.RawMessage(s) }
 func TestEncodeDialects(t *testing.T) {
 	on, off := true, false
 	history := []message.Message{
-		{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "why"}}, Kwargs: message.Fields{"reasoning_details": raw(`[{"a":1}]`)},
+		{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "why"}},
+			Kwargs: message.Fields{"reasoning_details": raw(`[{"a":1}]`)},
 			ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Args: raw(`{ }`), Extra: message.Fields{
 				"extra_content": raw(`{"google":{"thought_signature":"s=="}}`), "function": raw(`{"sig":"x"}`)}}}},
 		{Role: message.Tool, ToolCallID: "1", Content: []message.Part{message.Text("r")}}}
@@ -38,18 +39,25 @@ func TestEncodeDialects(t *testing.T) {
 		settings model.Settings
 		want     string
 	}{
-		{"openai", model.Settings{MaxTokens: 9, Effort: "low"}, `"max_completion_tokens":9,"reasoning_effort":"low",` + empty + plain},
-		{"deepseek", model.Settings{MaxTokens: 9, Thinking: &on}, `"max_tokens":9,"thinking":{"type":"enabled"},` + empty + `"reasoning_content":"why",` + signed},
-		{"deepseek", model.Settings{Thinking: &off, Effort: "low"}, `"thinking":{"type":"disabled"},` + empty + `"reasoning_content":"why",` + signed},
-		{"openrouter", model.Settings{Thinking: &on, Effort: "high"}, `"reasoning":{"effort":"high","enabled":true},` + empty + `"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
-		{"openrouter", model.Settings{Thinking: &off}, `"reasoning":{"enabled":false},` + empty + `"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
+		{"openai", model.Settings{MaxTokens: 9, Effort: "low"}, `"max_completion_tokens":9,"reasoning_effort":"low",` +
+			empty + plain},
+		{"deepseek", model.Settings{MaxTokens: 9, Thinking: &on}, `"max_tokens":9,"thinking":{"type":"enabled"},` +
+			empty + `"reasoning_content":"why",` + signed},
+		{"deepseek", model.Settings{Thinking: &off, Effort: "low"}, `"thinking":{"type":"disabled"},` + empty +
+			`"reasoning_content":"why",` + signed},
+		{"openrouter", model.Settings{Thinking: &on, Effort: "high"}, `"reasoning":{"effort":"high","enabled":true},` +
+			empty + `"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
+		{"openrouter", model.Settings{Thinking: &off}, `"reasoning":{"enabled":false},` + empty +
+			`"reasoning":"why","reasoning_details":[{"a":1}],` + signed},
 		{"gemini", model.Settings{Effort: "medium"}, `"reasoning_effort":"medium",` + empty + signed},
-		{"ollama", model.Settings{Thinking: &off}, `"reasoning_effort":"none",` + empty + `"reasoning":"why",` + signed},
+		{"ollama", model.Settings{Thinking: &off}, `"reasoning_effort":"none",` + empty + `"reasoning":"why",` +
+			signed},
 		{"generic", model.Settings{Thinking: &on}, empty + signed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.dialect, func(t *testing.T) {
-			got := body(Config{Dialect: tt.dialect, Model: "m"}, &model.Request{Messages: history, Settings: tt.settings})
+			got := body(Config{Dialect: tt.dialect, Model: "m"},
+				&model.Request{Messages: history, Settings: tt.settings})
 			if want := begin + tt.want + tail; got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -66,11 +74,15 @@ func TestEncodeMessages(t *testing.T) {
 	}{
 		{"empty answer", []message.Message{{Role: message.AI}}, `{"role":"assistant","content":""}`},
 		{"empty question", []message.Message{{Role: message.Human}}, `{"role":"user","content":""}`},
-		{"two texts", []message.Message{{Role: message.Human, Content: []message.Part{message.Text("a"), message.Text("b")}}},
+		{"two texts",
+			[]message.Message{{Role: message.Human, Content: []message.Part{message.Text("a"), message.Text("b")}}},
 			`{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
-		{"image and unknown block", []message.Message{{Role: message.Human, Content: []message.Part{image, {Type: message.PartRaw, Raw: raw(`{"type":"file"}`)}}}},
+		{"image and unknown block",
+			[]message.Message{{Role: message.Human,
+				Content: []message.Part{image, {Type: message.PartRaw, Raw: raw(`{"type":"file"}`)}}}},
 			`{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/y.png","detail":"low"}},{"type":"file"}]}`},
-		{"name", []message.Message{{Role: message.Human, Name: "ann", Content: []message.Part{message.Text("a")}}}, `{"role":"user","content":"a"}`},
+		{"name", []message.Message{{Role: message.Human, Name: "ann", Content: []message.Part{message.Text("a")}}},
+			`{"role":"user","content":"a"}`},
 		{"removal", []message.Message{{Role: message.Remove, ID: "x"}}, ``},
 	}
 	for _, tt := range tests {
@@ -85,9 +97,13 @@ func TestEncodeMessages(t *testing.T) {
 
 func TestEncodeConfig(t *testing.T) {
 	half := 0.5
-	cfg := Config{Model: "m", SendNames: true, Settings: model.Settings{MaxTokens: 5, Temperature: &half}, ExtraBody: map[string]json.RawMessage{
-		"temperature": raw(`1`), "stream_options": raw(`null`), "stream": raw(`false`), "messages": raw(`[]`), "b": raw(`{ "x":1 }`), "a": raw(`2`)}}
-	got := body(cfg, &model.Request{Messages: []message.Message{{Role: message.Human, Name: "ann", Content: []message.Part{message.Text("h")}}}})
+	cfg := Config{Model: "m", SendNames: true, Settings: model.Settings{MaxTokens: 5, Temperature: &half},
+		ExtraBody: map[string]json.RawMessage{
+			"temperature": raw(`1`), "stream_options": raw(`null`), "stream": raw(`false`), "messages": raw(`[]`),
+			"b": raw(`{ "x":1 }`), "a": raw(`2`)}}
+	got := body(cfg,
+		&model.Request{Messages: []message.Message{{Role: message.Human, Name: "ann",
+			Content: []message.Part{message.Text("h")}}}})
 	want := `{"model":"m","stream":true,"max_completion_tokens":5,"a":2,"b":{ "x":1 },"temperature":1,"messages":[{"role":"user","name":"ann","content":"h"}]}`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -97,9 +113,11 @@ func TestEncodeConfig(t *testing.T) {
 func TestFindDialect(t *testing.T) {
 	for base, want := range map[string]string{
 		"": "openai", "https://api.openai.com/v1": "openai", "https://x.openai.azure.com/openai/v1": "azure",
-		"https://api.deepseek.com": "deepseek", "https://openrouter.ai/api/v1": "openrouter", "http://localhost:11434/v1": "ollama",
-		"https://generativelanguage.googleapis.com/v1beta/openai/": "gemini", "https://notopenrouter.ai/v1": "generic", "http://localhost:8000/v1": "generic",
-		"https://dashscope-intl.aliyuncs.com/compatible-mode/v1": "qwen", "https://ark.cn-beijing.volces.com/api/v3": "doubao", "http://127.0.0.1:1234/v1": "lmstudio"} {
+		"https://api.deepseek.com": "deepseek", "https://openrouter.ai/api/v1": "openrouter",
+		"http://localhost:11434/v1": "ollama", "https://generativelanguage.googleapis.com/v1beta/openai/": "gemini",
+		"https://notopenrouter.ai/v1": "generic", "http://localhost:8000/v1": "generic",
+		"https://dashscope-intl.aliyuncs.com/compatible-mode/v1": "qwen",
+		"https://ark.cn-beijing.volces.com/api/v3":               "doubao", "http://127.0.0.1:1234/v1": "lmstudio"} {
 		if got := New(Config{BaseURL: base}).dialect.name; got != want {
 			t.Errorf("%s: %s, want %s", base, got, want)
 		}
@@ -117,7 +135,8 @@ func TestEndpoint(t *testing.T) {
 		{"zai", "https://api.z.ai/", "https://api.z.ai/api/paas/v4/chat/completions"},
 		{"azure", "https://x.openai.azure.com", "https://x.openai.azure.com/openai/v1/chat/completions"},
 		{"azure", "https://x.openai.azure.com/openai/v1/", "https://x.openai.azure.com/openai/v1/chat/completions"},
-		{"azure", "https://x.openai.azure.com/openai/deployments/d", "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21"},
+		{"azure", "https://x.openai.azure.com/openai/deployments/d",
+			"https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21"},
 		{"azure", "https://x.openai.azure.com/openai/deployments/d?api-version=2025-01-01-preview",
 			"https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2025-01-01-preview"},
 	} {
@@ -142,7 +161,8 @@ func TestKeyHeader(t *testing.T) {
 func TestPreviousRequestIsAPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dialect := rapid.SampledFrom(dialects).Draw(t, "dialect").name
-		m := New(Config{Dialect: dialect, Model: "m", ExtraBody: map[string]json.RawMessage{"z": raw(`1`), "k": raw(`{"a": 2}`)}})
+		m := New(Config{Dialect: dialect, Model: "m", ExtraBody: map[string]json.RawMessage{"z": raw(`1`),
+			"k": raw(`{"a": 2}`)}})
 		req := &model.Request{System: "s", Tools: []model.Tool{{Name: "t"}}}
 		var last []byte
 		for i := range rapid.IntRange(1, 8).Draw(t, "n") {
@@ -150,7 +170,8 @@ func TestPreviousRequestIsAPrefix(t *testing.T) {
 			id := fmt.Sprint("c", i)
 			req.Messages = append(req.Messages, message.New(message.Human, text),
 				message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: text}},
-					ToolCalls: []message.ToolCall{{ID: id, Name: "t", Args: raw(`{"b": 1, "a":2}`), Extra: message.Fields{"y": raw(`1`), "x": raw(`2`)}}}},
+					ToolCalls: []message.ToolCall{{ID: id, Name: "t", Args: raw(`{"b": 1, "a":2}`),
+						Extra: message.Fields{"y": raw(`1`), "x": raw(`2`)}}}},
 				message.Message{Role: message.Tool, ToolCallID: id, Content: []message.Part{message.Text(text)}})
 			req.Settings.NoTools = rapid.Bool().Draw(t, "no tools") // as a run's last request at a limit
 			next := m.encode(req)

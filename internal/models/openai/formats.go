@@ -57,15 +57,19 @@ var formats = []format{
 	// Hermes, Qwen: {"name":…,"arguments":{…}}; Qwen-Coder: <function=…>; GLM: name and <arg_key>.
 	{open: "<tool_call>", close: "</tool_call>", begins: taggedBegins, parse: parseTagged, rescue: rescueTagged},
 	// Qwen-Coder and MindIE without the outer tag.
-	{open: "<function=", close: "</function>", begins: nameBegins, parse: parseBareFunction, rescue: rescueBareFunction},
+	{open: "<function=", close: "</function>", begins: nameBegins, parse: parseBareFunction,
+		rescue: rescueBareFunction},
 	// MiniMax.
 	{open: "<minimax:tool_call>", close: "</minimax:tool_call>", begins: startsWith("<invoke"), parse: invokes.parse},
 	// DeepSeek V3.2.
-	{open: "<｜DSML｜function_calls>", close: "</｜DSML｜function_calls>", token: true, begins: startsWith("<｜DSML｜invoke"), parse: dsml.parse},
+	{open: "<｜DSML｜function_calls>", close: "</｜DSML｜function_calls>", token: true, begins: startsWith("<｜DSML｜invoke"),
+		parse: dsml.parse},
 	// DeepSeek R1, V3 and V3.1.
-	{open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", token: true, begins: startsWith(deepseekCalls.open), parse: deepseekCalls.parse, rescue: deepseekCalls.rescue},
+	{open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", token: true, begins: startsWith(deepseekCalls.open),
+		parse: deepseekCalls.parse, rescue: deepseekCalls.rescue},
 	// Kimi K2.
-	{open: "<|tool_calls_section_begin|>", close: "<|tool_calls_section_end|>", token: true, begins: startsWith(kimiCalls.open), parse: kimiCalls.parse, rescue: kimiCalls.rescue},
+	{open: "<|tool_calls_section_begin|>", close: "<|tool_calls_section_end|>", token: true,
+		begins: startsWith(kimiCalls.open), parse: kimiCalls.parse, rescue: kimiCalls.rescue},
 	// Mistral: a list, or since its eleventh tokenizer name[ARGS]{…}.
 	{open: "[TOOL_CALLS]", token: true, begins: mistralBegins, parse: parseMistral},
 	// Llama 3: one object or several with semicolons between them. What is no object is a program, and stays text.
@@ -136,7 +140,8 @@ func mistralBegins(inner []byte) bool {
 // nameLen is how many bytes of s are a tool's name; a longer one than any vendor allows counts as none.
 func nameLen(s []byte) int {
 	n := 0
-	for n < len(s) && (s[n] == '_' || s[n] == '-' || s[n] == '.' || s[n] == ':' || s[n] >= '0' && s[n] <= '9' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
+	for n < len(s) && (s[n] == '_' || s[n] == '-' || s[n] == '.' || s[n] == ':' || s[n] >= '0' && s[n] <= '9' ||
+		s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
 		n++
 	}
 	if n > 256 {
@@ -180,7 +185,8 @@ func rescueBareFunction(inner string) (textCall, bool) {
 
 // What a broken call must still say: its name, and where its arguments begin.
 var (
-	brokenObject   = regexp.MustCompile(`(?s)^\s*\{\s*"name"\s*:\s*"([^"\\]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*(.+)$`)
+	brokenObject = regexp.MustCompile(`(?s)^\s*\{\s*"name"\s*:\s*"([^"\\]+)"\s*,\s*"(?:arguments|` +
+		`parameters)"\s*:\s*(.+)$`)
 	brokenFunction = regexp.MustCompile(`(?s)^\s*<function=([^<>\s]+)>(.+)$`)
 	brokenGLM      = regexp.MustCompile(`(?s)^\s*([\w.:-]+)\s*(<arg_key>.+)$`)
 )

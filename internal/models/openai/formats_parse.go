@@ -81,7 +81,8 @@ func parseMistral(inner string, _ []model.Tool) (out []textCall, v verdict) {
 			return nil, broken
 		}
 		name, id, _ := strings.Cut(strings.ReplaceAll(one[:brace], "[ARGS]", ""), "[CALL_ID]")
-		out = append(out, textCall{id: strings.Trim(id, space), name: strings.Trim(name, space), args: strings.Trim(one[brace:], space)})
+		out = append(out, textCall{id: strings.Trim(id, space), name: strings.Trim(name, space),
+			args: strings.Trim(one[brace:], space)})
 	}
 	return out, complete
 }
@@ -93,8 +94,10 @@ type tokenForm struct {
 }
 
 var (
-	deepseekCalls = tokenForm{open: "<｜tool▁call▁begin｜>", sep: "<｜tool▁sep｜>", close: "<｜tool▁call▁end｜>", name: strings.TrimSpace}
-	kimiCalls     = tokenForm{open: "<|tool_call_begin|>", sep: "<|tool_call_argument_begin|>", close: "<|tool_call_end|>", name: kimiName}
+	deepseekCalls = tokenForm{open: "<｜tool▁call▁begin｜>", sep: "<｜tool▁sep｜>", close: "<｜tool▁call▁end｜>",
+		name: strings.TrimSpace}
+	kimiCalls = tokenForm{open: "<|tool_call_begin|>", sep: "<|tool_call_argument_begin|>",
+		close: "<|tool_call_end|>", name: kimiName}
 )
 
 // kimiName is the name in "functions.name:0".
@@ -125,7 +128,8 @@ func (t tokenForm) parse(inner string, _ []model.Tool) (out []textCall, v verdic
 func (t tokenForm) call(body string) (textCall, bool) {
 	head, args, ok := strings.Cut(body, t.sep)
 	args = strings.Trim(args, space)
-	if name, fenced, older := strings.Cut(args, "```json"); older && t.sep == deepseekCalls.sep && !strings.HasPrefix(args, "{") {
+	if name, fenced, older := strings.Cut(args, "```json"); older && t.sep == deepseekCalls.sep &&
+		!strings.HasPrefix(args, "{") {
 		head, args = name, strings.Trim(strings.TrimSuffix(fenced, "```"), space)
 	}
 	c := textCall{name: t.name(head), args: args}
@@ -152,9 +156,12 @@ type tagForm struct {
 }
 
 var (
-	functionForm = tagForm{open: "<function=", name: ">", param: "<parameter=", key: ">", value: "</parameter>", close: "</function>"}
-	invokes      = tagForm{open: `<invoke name="`, name: `">`, param: `<parameter name="`, key: `">`, value: "</parameter>", close: "</invoke>"}
-	dsml         = tagForm{open: `<｜DSML｜invoke name="`, name: `">`, param: `<｜DSML｜parameter name="`, key: `">`, value: "</｜DSML｜parameter>", close: "</｜DSML｜invoke>"}
+	functionForm = tagForm{open: "<function=", name: ">", param: "<parameter=", key: ">", value: "</parameter>",
+		close: "</function>"}
+	invokes = tagForm{open: `<invoke name="`, name: `">`, param: `<parameter name="`, key: `">`,
+		value: "</parameter>", close: "</invoke>"}
+	dsml = tagForm{open: `<｜DSML｜invoke name="`, name: `">`, param: `<｜DSML｜parameter name="`, key: `">`,
+		value: "</｜DSML｜parameter>", close: "</｜DSML｜invoke>"}
 )
 
 func (t tagForm) parse(inner string, tools []model.Tool) (out []textCall, v verdict) {
@@ -253,7 +260,8 @@ const asString = `" string="`
 func (a *arguments) add(key, value string) {
 	value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
 	key, attribute, told := strings.Cut(key, asString)
-	literal := !told && a.literal(key, strings.Trim(value, space)) || told && attribute == "false" && json.Valid([]byte(value))
+	literal := !told && a.literal(key, strings.Trim(value, space)) || told && attribute == "false" &&
+		json.Valid([]byte(value))
 	if a.buf == nil {
 		a.buf = []byte{'{'}
 	}

@@ -61,7 +61,8 @@ func halfAt(body []byte) int {
 // endsWithHighSurrogate looks for \ud800 to \udbff, whose backslash must not be escaped itself.
 func endsWithHighSurrogate(body []byte) bool {
 	at := len(body) - len(`\ud83d`)
-	if at < 0 || body[at] != '\\' || body[at+1] != 'u' || body[at+2]|0x20 != 'd' || !strings.ContainsRune("89abAB", rune(body[at+3])) {
+	if at < 0 || body[at] != '\\' || body[at+1] != 'u' || body[at+2]|0x20 != 'd' ||
+		!strings.ContainsRune("89abAB", rune(body[at+3])) {
 		return false
 	}
 	slashes := 0

@@ -61,7 +61,8 @@ func (m *Model) Name() string { return m.cfg.Name + "/" + m.cfg.Model }
 func (m *Model) Stream(ctx context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	return func(yield func(message.Chunk, error) bool) {
 		if m.dialect == nil {
-			yield(message.Chunk{}, m.client.Error(model.ClassBadRequest, nil, "unknown dialect %q; use one of %s", m.cfg.Dialect, dialectNames()))
+			yield(message.Chunk{}, m.client.Error(model.ClassBadRequest, nil, "unknown dialect %q; use one of %s",
+				m.cfg.Dialect, dialectNames()))
 			return
 		}
 		body := m.encode(m.dialect.rules.Request(req))

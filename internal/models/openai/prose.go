@@ -9,14 +9,16 @@ import (
 
 // Servers that were started without the parser of their model leave its markup in the text. prose finds it there.
 //
-//   - Reasoning inside <think> and </think> counts only at the very start of the text, before which nothing but space stands.
-//   - Calls are looked for only where the request offers tools. Markup made of words must begin a line, no markup counts
-//     inside a fenced block of code, and what follows a marker must look like a call at once. So a text about calls stays a
-//     text, but for an example that stands on a line of its own.
-//   - What may be the beginning of markup waits for more; all other text goes out at once. How the text is cut into pieces
-//     makes no difference.
-//   - Nothing is lost but space around markup. A call that is broken, or that the end of the answer cuts off, goes out with
-//     what it has if its name can be read: the agent then tells the model what is wrong with it. Otherwise it is text.
+//   - Reasoning inside <think> and </think> counts only at the very start of the text, before which nothing but space
+//     stands.
+//   - Calls are looked for only where the request offers tools. Markup made of words must begin a line, no markup
+//     counts inside a fenced block of code, and what follows a marker must look like a call at once. So a text about
+//     calls stays a text, but for an example that stands on a line of its own.
+//   - What may be the beginning of markup waits for more; all other text goes out at once. How the text is cut into
+//     pieces makes no difference.
+//   - Nothing is lost but space around markup. A call that is broken, or that the end of the answer cuts off, goes out
+//     with what it has if its name can be read: the agent then tells the model what is wrong with it. Otherwise it is
+//     text.
 type prose struct {
 	open, close string // of reasoning; empty after the place where it can stand
 	calls       bool

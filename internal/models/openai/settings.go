@@ -64,7 +64,8 @@ func (m *Model) settings(h *members, s model.Settings) {
 	if t == nil {
 		return
 	}
-	if s.Effort == none && t.off != "" && !slices.ContainsFunc(t.levels, func(l level) bool { return l.effort == none }) {
+	if s.Effort == none && t.off != "" &&
+		!slices.ContainsFunc(t.levels, func(l level) bool { return l.effort == none }) {
 		s.Thinking = new(bool)
 	}
 	switch {

@@ -62,14 +62,17 @@ func TestThinkingSwitches(t *testing.T) {
 		{"zai", "glm-4.6", `"thinking":{"type":"enabled"}`, `"thinking":{"type":"disabled"}`},
 		{"minimax", "MiniMax-M2", `"reasoning_split":true`, `"reasoning_split":true`},
 		{"mistral", "mistral-small-latest", `"reasoning_effort":"high"`, `"reasoning_effort":"none"`},
-		{"gemini", "gemini-2.5-flash", `"extra_body":{"google":{"thinking_config":{"include_thoughts":true}}}`, `"reasoning_effort":"none"`},
-		{"gemini", "gemini-2.5-pro", `"extra_body":{"google":{"thinking_config":{"include_thoughts":true}}}`, `"reasoning_effort":"low"`},
+		{"gemini", "gemini-2.5-flash", `"extra_body":{"google":{"thinking_config":{"include_thoughts":true}}}`,
+			`"reasoning_effort":"none"`},
+		{"gemini", "gemini-2.5-pro", `"extra_body":{"google":{"thinking_config":{"include_thoughts":true}}}`,
+			`"reasoning_effort":"low"`},
 		{"groq", "openai/gpt-oss-20b", ``, `"reasoning_effort":"low"`},
 		{"groq", "llama-3.3-70b-versatile", ``, ``},
 	} {
 		for want, on := range map[string]bool{"on" + tt.on: true, "off" + tt.off: false} {
 			want = strings.TrimPrefix(strings.TrimPrefix(want, "off"), "on")
-			if got := sentSettings(Config{Dialect: tt.dialect, Model: tt.model}, model.Settings{Thinking: &on}); got != want {
+			if got := sentSettings(Config{Dialect: tt.dialect, Model: tt.model},
+				model.Settings{Thinking: &on}); got != want {
 				t.Errorf("%s %s, thinking %v: %s, want %s", tt.dialect, tt.model, on, got, want)
 			}
 		}
@@ -81,8 +84,9 @@ func TestOwnThinkingFields(t *testing.T) {
 	on, off := true, false
 	cfg := Config{Dialect: "vllm", Model: "m", Settings: model.Settings{MaxTokens: 100},
 		ExtraBody: map[string]json.RawMessage{"chat_template_kwargs": raw(`{"a":{"x":1},"b":2}`), "top_k": raw(`5`)},
-		ThinkingOn: map[string]json.RawMessage{"chat_template_kwargs": raw(`{"a":{"y":2},"thinking":true}`), "max_tokens": raw(`900`),
-			"stream": raw(`false`), "messages": raw(`[]`)},
+		ThinkingOn: map[string]json.RawMessage{"chat_template_kwargs": raw(`{"a":{"y":2},"thinking":true}`),
+			"max_tokens": raw(`900`),
+			"stream":     raw(`false`), "messages": raw(`[]`)},
 		ThinkingOff: map[string]json.RawMessage{"top_k": raw(`null`), "min_p": raw(`0.1`)}}
 	for _, tt := range []struct {
 		name     string
@@ -97,7 +101,8 @@ func TestOwnThinkingFields(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	got := sentSettings(Config{Dialect: "openai", Model: "m", Settings: model.Settings{MaxTokens: 1}, ThinkingOn: map[string]json.RawMessage{"max_tokens": raw(`9`)}},
+	got := sentSettings(Config{Dialect: "openai", Model: "m", Settings: model.Settings{MaxTokens: 1},
+		ThinkingOn: map[string]json.RawMessage{"max_tokens": raw(`9`)}},
 		model.Settings{Thinking: &on})
 	if want := `"max_completion_tokens":9`; got != want {
 		t.Errorf("by the protocol's name: %s, want %s", got, want)
@@ -106,12 +111,16 @@ func TestOwnThinkingFields(t *testing.T) {
 
 func TestBlankReasoning(t *testing.T) {
 	off := false
-	history := []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f"}}}, message.New(message.AI, "Hi")}
-	for dialect, want := range map[string]string{"moonshot": `"reasoning_content":" "`, "deepseek": `"reasoning_content":""`} {
+	history := []message.Message{{Role: message.AI, ToolCalls: []message.ToolCall{{ID: "1", Name: "f"}}},
+		message.New(message.AI, "Hi")}
+	for dialect, want := range map[string]string{"moonshot": `"reasoning_content":" "`,
+		"deepseek": `"reasoning_content":""`} {
 		if got := body(Config{Dialect: dialect}, &model.Request{Messages: history}); strings.Count(got, want) != 1 {
 			t.Errorf("%s: want one %s in %s", dialect, want, got)
 		}
-		if got := body(Config{Dialect: dialect}, &model.Request{Messages: history, Settings: model.Settings{Thinking: &off}}); strings.Contains(got, "reasoning_content") {
+		if got := body(Config{Dialect: dialect},
+			&model.Request{Messages: history, Settings: model.Settings{Thinking: &off}}); strings.Contains(got,
+			"reasoning_content") {
 			t.Errorf("%s without thinking: %s", dialect, got)
 		}
 	}
@@ -122,7 +131,8 @@ func TestUnsupportedParameter(t *testing.T) {
 	const said = "Unsupported value: 'reasoning_effort' does not support 'ultra' with this model."
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		w.Write([]byte(`{"error":{"message":"` + said + `","type":"invalid_request_error","param":"reasoning_effort","code":"unsupported_value"}}`))
+		w.Write([]byte(`{"error":{"message":"` + said +
+			`","type":"invalid_request_error","param":"reasoning_effort","code":"unsupported_value"}}`))
 	}))
 	defer srv.Close()
 	m := New(Config{BaseURL: srv.URL, Dialect: "openai", Model: "gpt-5.5"})
@@ -138,7 +148,9 @@ func TestProseHistory(t *testing.T) {
 	_, got, _ := strings.Cut(body(Config{Dialect: "mindie"}, &model.Request{System: "s", Messages: []message.Message{
 		message.New(message.System, "t"),
 		message.New(message.Human, "a"),
-		{Role: message.AI, Content: []message.Part{message.Text("b")}, ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Args: raw(`{"z":"1\n2","a":{"b": 3}}`)}, {ID: "2", Name: "g"}}},
+		{Role: message.AI, Content: []message.Part{message.Text("b")},
+			ToolCalls: []message.ToolCall{{ID: "1", Name: "f", Args: raw(`{"z":"1\n2","a":{"b": 3}}`)},
+				{ID: "2", Name: "g"}}},
 		{Role: message.Tool, ToolCallID: "1", Content: []message.Part{message.Text("r")}}}}), `"messages":`)
 	want := `[{"role":"system","content":"s"},{"role":"system","content":"t"},{"role":"user","content":"a"},` +
 		`{"role":"assistant","content":"b\n<tool_call>\n<function=f>\n<parameter=z>\n1\n2\n</parameter>\n<parameter=a>\n{\"b\": 3}\n</parameter>\n</function>\n</tool_call>\n` +

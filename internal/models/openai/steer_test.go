@@ -15,7 +15,8 @@ func steeredTalk() []message.Message {
 		return message.ToolCall{ID: id, Name: "f", Args: json.RawMessage("{}")}
 	}
 	result := func(id string) message.Message {
-		return message.Message{Role: message.Tool, ToolCallID: id, Name: "f", Content: []message.Part{message.Text("r" + id)}}
+		return message.Message{Role: message.Tool, ToolCallID: id, Name: "f",
+			Content: []message.Part{message.Text("r" + id)}}
 	}
 	return []message.Message{
 		message.New(message.Human, "a"), {Role: message.AI, ToolCalls: []message.ToolCall{call("1"), call("2")}},
@@ -23,8 +24,8 @@ func steeredTalk() []message.Message {
 	}
 }
 
-// TestWordsBehindResults: roles as each vendor takes them. Mistral refuses a user behind results without an answer between, and
-// templates of open models want turns.
+// TestWordsBehindResults: roles as each vendor takes them. Mistral refuses a user behind results without an answer
+// between, and templates of open models want turns.
 func TestWordsBehindResults(t *testing.T) {
 	for dialect, want := range map[string]string{
 		"openai":  "user assistant tool tool user user",
@@ -33,7 +34,8 @@ func TestWordsBehindResults(t *testing.T) {
 	} {
 		var sent struct{ Messages []struct{ Role string } }
 		m := New(Config{Dialect: dialect})
-		if err := json.Unmarshal(m.encode(m.dialect.rules.Request(&model.Request{Messages: steeredTalk()})), &sent); err != nil {
+		if err := json.Unmarshal(m.encode(m.dialect.rules.Request(&model.Request{Messages: steeredTalk()})),
+			&sent); err != nil {
 			t.Fatal(err)
 		}
 		var roles []string

@@ -20,10 +20,11 @@ import (
 func play(dialect string, events ...string) ([]message.Chunk, error) {
 	var chunks []message.Chunk
 	s := &stream{origin: &wire.Origin{Provider: "p", Model: "m"}, dialect: findDialect(dialect, "")}
-	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s, func(c message.Chunk, err error) bool {
-		chunks = append(chunks, c)
-		return true
-	})
+	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s,
+		func(c message.Chunk, err error) bool {
+			chunks = append(chunks, c)
+			return true
+		})
 	return chunks, err
 }
 
@@ -37,28 +38,42 @@ func TestCallNumbers(t *testing.T) {
 		pieces []string
 		want   []string // "id name args" by number
 	}{
-		{"by index", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`, `{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}`,
+		{"by index", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`,
+			`{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}`,
 			`{"index":0,"function":{"arguments":"{}"}}`}, []string{"a f {}", "b g {}"}},
-		{"index starts at one", []string{`{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}`}, []string{"a f {}"}},
-		{"index zero for all", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`},
-			[]string{"a f {}", "b f {}"}},
-		{"a new id for each piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":0,"id":"x","function":{"arguments":"}"}}`},
+		{"index starts at one", []string{`{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}`},
 			[]string{"a f {}"}},
-		{"by id", []string{`{"id":"a","function":{"name":"f","arguments":"{"}}`, `{"id":"b","function":{"name":"g","arguments":"{"}}`,
-			`{"id":"a","function":{"arguments":"}"}}`, `{"id":"b","function":{"arguments":"}"}}`}, []string{"a f {}", "b g {}"}},
-		{"id only at first", []string{`{"id":"a","function":{"name":"f","arguments":"{"}}`, `{"function":{"arguments":"}"}}`}, []string{"a f {}"}},
-		{"no names for calls at all", []string{`{"function":{"name":"f","arguments":{"p": 1}}}`, `{"function":{"name":"f","arguments":{"p": 2}}}`},
+		{"index zero for all", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`,
+			`{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`},
+			[]string{"a f {}", "b f {}"}},
+		{"a new id for each piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`,
+			`{"index":0,"id":"x","function":{"arguments":"}"}}`},
+			[]string{"a f {}"}},
+		{"by id", []string{`{"id":"a","function":{"name":"f","arguments":"{"}}`,
+			`{"id":"b","function":{"name":"g","arguments":"{"}}`,
+			`{"id":"a","function":{"arguments":"}"}}`, `{"id":"b","function":{"arguments":"}"}}`},
+			[]string{"a f {}", "b g {}"}},
+		{"id only at first", []string{`{"id":"a","function":{"name":"f","arguments":"{"}}`,
+			`{"function":{"arguments":"}"}}`}, []string{"a f {}"}},
+		{"no names for calls at all", []string{`{"function":{"name":"f","arguments":{"p": 1}}}`,
+			`{"function":{"name":"f","arguments":{"p": 2}}}`},
 			[]string{`PNdkS2Z2Q f {"p": 1}`, `qEQcBQcyr f {"p": 2}`}},
-		{"name repeated in each piece", []string{`{"function":{"name":"f","arguments":"{"}}`, `{"function":{"name":"f","arguments":"}"}}`}, []string{"PNdkS2Z2Q f {}"}},
-		{"one id for two calls", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":1,"id":"a","function":{"name":"g","arguments":"{}"}}`},
+		{"name repeated in each piece", []string{`{"function":{"name":"f","arguments":"{"}}`,
+			`{"function":{"name":"f","arguments":"}"}}`}, []string{"PNdkS2Z2Q f {}"}},
+		{"one id for two calls", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`,
+			`{"index":1,"id":"a","function":{"name":"g","arguments":"{}"}}`},
 			[]string{"a f {}", "qEQcBQcyr g {}"}},
-		{"one id for two whole calls without index", []string{`{"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"id":"a","function":{"name":"f","arguments":"{}"}}`},
+		{"one id for two whole calls without index", []string{`{"id":"a","function":{"name":"f","arguments":"{}"}}`,
+			`{"id":"a","function":{"name":"f","arguments":"{}"}}`},
 			[]string{"a f {}", "qEQcBQcyr f {}"}},
-		{"an id that comes late", []string{`{"index":0,"function":{"name":"f","arguments":"{"}}`, `{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}`},
+		{"an id that comes late", []string{`{"index":0,"function":{"name":"f","arguments":"{"}}`,
+			`{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}`},
 			[]string{"PNdkS2Z2Q f {}"}},
-		{"arguments that are no object", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":5}}`, `{"index":1,"id":"b","function":{"name":"f","arguments":["x"]}}`},
+		{"arguments that are no object", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":5}}`,
+			`{"index":1,"id":"b","function":{"name":"f","arguments":["x"]}}`},
 			[]string{"a f 5", `b f ["x"]`}},
-		{"null arguments and null piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":null}}`, `null`}, []string{"a f "}},
+		{"null arguments and null piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":null}}`,
+			`null`}, []string{"a f "}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,8 +93,10 @@ func TestCallNumbers(t *testing.T) {
 }
 
 func TestLegacyFunctionCall(t *testing.T) {
-	chunks, err := play("generic", deltaEvent(`"content":null,"function_call":{"name":"f","arguments":""}`), deltaEvent(`"function_call":{"arguments":"{\"a\""}`),
-		deltaEvent(`"function_call":{"arguments":":1}"}`), `{"choices":[{"index":0,"delta":{"function_call":null},"finish_reason":"function_call"}]}`)
+	chunks, err := play("generic", deltaEvent(`"content":null,"function_call":{"name":"f","arguments":""}`),
+		deltaEvent(`"function_call":{"arguments":"{\"a\""}`),
+		deltaEvent(`"function_call":{"arguments":":1}"}`),
+		`{"choices":[{"index":0,"delta":{"function_call":null},"finish_reason":"function_call"}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +122,8 @@ func TestMadeIDs(t *testing.T) {
 
 // FuzzCalls assembles calls of any pieces: every call has an id of its own, and all of its arguments.
 func FuzzCalls(f *testing.F) {
-	f.Add(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":0,"function":{"arguments":"}"}}`, `{"id":"a","function":{"name":"g"}}`)
+	f.Add(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":0,"function":{"arguments":"}"}}`,
+		`{"id":"a","function":{"name":"g"}}`)
 	f.Add(`{"function":{"name":"f","arguments":{}}}`, `{"function":{"name":"f","arguments":1}}`, `{"index":7,"id":"a"}`)
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		var all calls
@@ -150,7 +168,8 @@ func joinCalls(chunks []message.Chunk) (out []string) {
 }
 
 func TestUnknownCallFieldsAreKept(t *testing.T) {
-	chunks, err := play("gemini", deltaEvent(`"tool_calls":[{"index":0,"id":"a","type":"function","extra_content":{"google": {"thought_signature":"s"}},"function":{"name":"f","arguments":"{}","sig":1}}]`), stop)
+	chunks, err := play("gemini",
+		deltaEvent(`"tool_calls":[{"index":0,"id":"a","type":"function","extra_content":{"google": {"thought_signature":"s"}},"function":{"name":"f","arguments":"{}","sig":1}}]`), stop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,14 +220,19 @@ func TestUsage(t *testing.T) {
 	}{
 		{"OpenAI", `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":2}}`,
 			message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15, CacheRead: 8, Reasoning: 2}},
-		{"DeepSeek", `{"prompt_tokens":10,"completion_tokens":5,"prompt_cache_hit_tokens":7}`, message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15, CacheRead: 7}},
-		{"reasoning counted beside", `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":18,"completion_tokens_details":{"reasoning_tokens":3}}`,
+		{"DeepSeek", `{"prompt_tokens":10,"completion_tokens":5,"prompt_cache_hit_tokens":7}`,
+			message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15, CacheRead: 7}},
+		{"reasoning counted beside",
+			`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":18,"completion_tokens_details":{"reasoning_tokens":3}}`,
 			message.Usage{InputTokens: 10, OutputTokens: 8, TotalTokens: 18, Reasoning: 3}},
-		{"null and odd fields", `{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":null,"cached_tokens":"x"}`, message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}},
+		{"null and odd fields",
+			`{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":null,"cached_tokens":"x"}`,
+			message.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, ev := range []string{`{"choices":[],"usage":` + tt.in + `}`, `{"choices":[{"index":0,"delta":{},"usage":` + tt.in + `}]}`} {
+			for _, ev := range []string{`{"choices":[],"usage":` + tt.in + `}`,
+				`{"choices":[{"index":0,"delta":{},"usage":` + tt.in + `}]}`} {
 				chunks, err := play("generic", stop, ev, "[DONE]")
 				if err != nil {
 					t.Fatal(err)
@@ -233,10 +257,13 @@ func TestEnds(t *testing.T) {
 		{"only [DONE]", []string{"[DONE]"}, model.ClassTransient},
 		{"chunks without choices", []string{`{"choices":[]}`, `{}`, text, stop}, ""},
 		{"only chunks without choices", []string{`{"choices":[]}`, "[DONE]"}, model.ClassTransient},
-		{"other choices are left out", []string{`{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"stop"}]}`}, model.ClassTransient},
+		{"other choices are left out",
+			[]string{`{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"stop"}]}`}, model.ClassTransient},
 		{"two finish reasons", []string{text, stop, stop, "[DONE]"}, ""},
-		{"blank finish reason", []string{`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":""}]}`}, model.ClassTransient},
-		{"error with null choices", []string{`{"choices":null,"error":{"message":"m","code":"insufficient_quota"}}`}, model.ClassQuota},
+		{"blank finish reason", []string{`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":""}]}`},
+			model.ClassTransient},
+		{"error with null choices", []string{`{"choices":null,"error":{"message":"m","code":"insufficient_quota"}}`},
+			model.ClassQuota},
 		{"bare error after a list", []string{text, `{"error":"boom"}`}, model.ClassTransient},
 	}
 	for _, tt := range tests {
@@ -271,7 +298,8 @@ func TestALostHalfIsVisible(t *testing.T) {
 
 func TestUnknownDialect(t *testing.T) {
 	_, err := model.Collect(New(Config{Dialect: "klingon"}).Stream(t.Context(), &model.Request{}))
-	if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest || !strings.Contains(e.Message, "deepseek") {
+	if e := model.AsError(err); e == nil || e.Class != model.ClassBadRequest ||
+		!strings.Contains(e.Message, "deepseek") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -325,23 +353,26 @@ func hex4(r rune) string {
 
 // FuzzStream wants no panic, and no success without a finish reason.
 func FuzzStream(f *testing.F) {
-	for _, s := range []string{deltaEvent(`"content":"a"`), stop, deltaEvent(`"tool_calls":[{"id":"a","function":{"name":"f","arguments":{}}}]`), `{"error":null}`,
-		deltaEvent(`"reasoning_details":[{"type":"reasoning.text","text":"a"},{"type":"reasoning.text","text":"b"}]`), `<html>`} {
+	for _, s := range []string{deltaEvent(`"content":"a"`), stop,
+		deltaEvent(`"tool_calls":[{"id":"a","function":{"name":"f","arguments":{}}}]`), `{"error":null}`,
+		deltaEvent(`"reasoning_details":[{"type":"reasoning.text","text":"a"},{"type":"reasoning.text","text":"b"}]`),
+		`<html>`} {
 		f.Add([]byte("data: " + s + "\n\n" + "data: " + stop + "\n\n"))
 	}
 	f.Add([]byte(`{"choices":[{"message":{"content":[{"type":"text","text":"x"}]},"finish_reason":"stop"}]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		finished := false
 		s := &stream{origin: &wire.Origin{}, dialect: findDialect("openrouter", "")}
-		err := s.origin.Read(iotest.HalfReader(strings.NewReader(string(in))), s, func(c message.Chunk, err error) bool {
-			finished = finished || c.FinishReason != ""
-			for k, v := range c.Kwargs {
-				if !json.Valid(v) {
-					t.Errorf("%s is no JSON: %s", k, v)
+		err := s.origin.Read(iotest.HalfReader(strings.NewReader(string(in))), s,
+			func(c message.Chunk, err error) bool {
+				finished = finished || c.FinishReason != ""
+				for k, v := range c.Kwargs {
+					if !json.Valid(v) {
+						t.Errorf("%s is no JSON: %s", k, v)
+					}
 				}
-			}
-			return true
-		})
+				return true
+			})
 		if err == nil && !finished {
 			t.Error("success without a finish reason")
 		}

@@ -25,11 +25,12 @@ var update = flag.Bool("update", false, "write message.json and *request.json of
 
 // vendorModels is the model of each vendor's files; testdata/vendors/README.md says where their shapes come from.
 var vendorModels = map[string]string{
-	"openai": "gpt-5.5", "azure": "gpt-5-mini", "deepseek": "deepseek-chat", "qwen": "qwen3-max", "openrouter": "anthropic/claude-sonnet-4.5",
-	"moonshot": "kimi-k2.5", "zai": "glm-4.7", "minimax": "MiniMax-M2", "doubao": "doubao-seed-1-8-251228", "mistral": "magistral-medium-latest",
-	"gemini": "gemini-3-flash-preview", "mimo": "mimo-v2-flash", "stepfun": "step-3.5-flash", "groq": "qwen/qwen3-32b", "xai": "grok-3-mini",
-	"vllm": "Qwen/Qwen3-32B", "sglang": "Qwen/Qwen3-32B", "llamacpp": "qwen3-8b", "lmstudio": "qwen/qwen3-8b", "ollama": "qwen3:8b",
-	"mindie": "qwen3-coder", "generic": "hermes-4",
+	"openai": "gpt-5.5", "azure": "gpt-5-mini", "deepseek": "deepseek-chat", "qwen": "qwen3-max",
+	"openrouter": "anthropic/claude-sonnet-4.5", "moonshot": "kimi-k2.5", "zai": "glm-4.7", "minimax": "MiniMax-M2",
+	"doubao": "doubao-seed-1-8-251228", "mistral": "magistral-medium-latest", "gemini": "gemini-3-flash-preview",
+	"mimo": "mimo-v2-flash", "stepfun": "step-3.5-flash", "groq": "qwen/qwen3-32b", "xai": "grok-3-mini",
+	"vllm": "Qwen/Qwen3-32B", "sglang": "Qwen/Qwen3-32B", "llamacpp": "qwen3-8b", "lmstudio": "qwen/qwen3-8b",
+	"ollama": "qwen3:8b", "mindie": "qwen3-coder", "generic": "hermes-4",
 }
 
 // TestVendors holds a conversation with each vendor: the answer of turn.http must come out as message.json, the request
@@ -41,7 +42,8 @@ func TestVendors(t *testing.T) {
 			dir := filepath.Join("testdata", "vendors", name)
 			m, sent := vendor(t, name, filepath.Join(dir, "turn.http"))
 			on, off := true, false
-			req := &model.Request{System: "Be brief.", Messages: []message.Message{message.New(message.Human, "Which files are in src?")},
+			req := &model.Request{System: "Be brief.",
+				Messages: []message.Message{message.New(message.Human, "Which files are in src?")},
 				Tools: []model.Tool{{Name: "list_files", Description: "List files.", Parameters: raw(
 					`{"type":"object","properties":{"path":{"type":"string"},"depth":{"type":"integer"}},"required":["path"]}`)}},
 				Settings: model.Settings{Thinking: &on, Effort: "high", MaxTokens: 4096}}
@@ -51,8 +53,9 @@ func TestVendors(t *testing.T) {
 			}
 			golden(t, filepath.Join(dir, "message.json"), marshal(t, &answer))
 			checkVendorAnswer(t, name, &answer)
-			req.Messages = append(req.Messages, answer, message.Message{Role: message.Tool, ToolCallID: answer.ToolCalls[0].ID, Name: "list_files",
-				Content: []message.Part{message.Text("main.go\nx.go")}})
+			req.Messages = append(req.Messages, answer,
+				message.Message{Role: message.Tool, ToolCallID: answer.ToolCalls[0].ID, Name: "list_files",
+					Content: []message.Part{message.Text("main.go\nx.go")}})
 			for file, thinking := range map[string]*bool{"request.json": &on, "off.request.json": &off} {
 				req.Settings.Thinking = thinking
 				for _, err := range m.Stream(t.Context(), req) {
@@ -66,8 +69,8 @@ func TestVendors(t *testing.T) {
 	}
 }
 
-// TestLlamaCppPython reads what llama-cpp-python answered to a request with a tool: each piece of the call came twice in one
-// delta, as function_call and in tool_calls.
+// TestLlamaCppPython reads what llama-cpp-python answered to a request with a tool: each piece of the call came twice
+// in one delta, as function_call and in tool_calls.
 func TestLlamaCppPython(t *testing.T) {
 	dir := filepath.Join("testdata", "vendors", "llama-cpp-python")
 	m, _ := vendor(t, "llamacpp", filepath.Join(dir, "turn.http"))
@@ -76,7 +79,8 @@ func TestLlamaCppPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, filepath.Join(dir, "message.json"), marshal(t, &answer))
-	if len(answer.ToolCalls) != 1 || string(answer.ToolCalls[0].Args) != `{"city": "Paris"}` || len(answer.InvalidToolCalls) > 0 {
+	if len(answer.ToolCalls) != 1 || string(answer.ToolCalls[0].Args) != `{"city": "Paris"}` ||
+		len(answer.InvalidToolCalls) > 0 {
 		t.Errorf("calls %+v, invalid %+v", answer.ToolCalls, answer.InvalidToolCalls)
 	}
 }
@@ -101,7 +105,8 @@ func checkVendorAnswer(t *testing.T, vendor string, m *message.Message) {
 		Path  string
 		Depth int
 	}
-	if c := m.ToolCalls[0]; json.Unmarshal(c.Args, &args) != nil || c.Name != "list_files" || c.ID == "" || args.Path != "src" || args.Depth != 2 {
+	if c := m.ToolCalls[0]; json.Unmarshal(c.Args, &args) != nil || c.Name != "list_files" || c.ID == "" ||
+		args.Path != "src" || args.Depth != 2 {
 		t.Errorf("call %+v", c)
 	}
 	if m.Usage == nil || m.Usage.InputTokens != 120 || m.Usage.OutputTokens < 20 || m.Usage.TotalTokens < 162 {
@@ -133,7 +138,8 @@ func vendor(t *testing.T, dialect, file string) (m *Model, sent func() []byte) {
 	t.Cleanup(srv.Close)
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
-	return New(Config{Dialect: dialect, BaseURL: srv.URL, Model: vendorModels[dialect], APIKey: "k", Client: client}), func() []byte { return body }
+	return New(Config{Dialect: dialect, BaseURL: srv.URL, Model: vendorModels[dialect], APIKey: "k", Client: client}),
+		func() []byte { return body }
 }
 
 func marshal(t *testing.T, m *message.Message) []byte {
@@ -175,7 +181,8 @@ func decodeJSON(t *testing.T, in []byte) (v any) {
 	return v
 }
 
-// TestTable reads every row: its JSON must be JSON, its levels must stand on the scale, and each host must be one row's.
+// TestTable reads every row: its JSON must be JSON, its levels must stand on the scale, and each host must be one
+// row's.
 func TestTable(t *testing.T) {
 	hosts := map[string]string{}
 	for i := range dialects {
@@ -190,7 +197,8 @@ func TestTable(t *testing.T) {
 		for _, s := range d.thinking {
 			fields = append(fields, s.on, s.off)
 			for _, l := range s.levels {
-				if !slices.Contains(model.Efforts(), l.effort) || l.value != "" && !json.Valid([]byte(l.value)) || s.effort == "" {
+				if !slices.Contains(model.Efforts(), l.effort) || l.value != "" && !json.Valid([]byte(l.value)) ||
+					s.effort == "" {
 					t.Errorf("%s: level %+v of field %q", d.name, l, s.effort)
 				}
 			}

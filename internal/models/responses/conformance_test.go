@@ -19,10 +19,13 @@ func textStream(texts []string) []byte {
 	event := func(typ, fields string) {
 		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":%q,\"sequence_number\":7%s}\n\n", typ, typ, fields)
 	}
-	event("response.created", `,"response":{"id":"resp_1","object":"response","status":"in_progress","model":"test-model-1","error":null,"output":[]}`)
-	event("response.output_item.added", `,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","content":[],"role":"assistant"}`)
+	event("response.created",
+		`,"response":{"id":"resp_1","object":"response","status":"in_progress","model":"test-model-1","error":null,"output":[]}`)
+	event("response.output_item.added",
+		`,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","content":[],"role":"assistant"}`)
 	for _, s := range texts {
-		event("response.output_text.delta", `,"item_id":"msg_1","output_index":0,"content_index":0,"delta":`+string(rawjson.AppendString(nil, s))+`,"logprobs":[],"obfuscation":"aB3"`)
+		event("response.output_text.delta", `,"item_id":"msg_1","output_index":0,"content_index":0,"delta":`+
+			string(rawjson.AppendString(nil, s))+`,"logprobs":[],"obfuscation":"aB3"`)
 	}
 	event("response.completed", `,"response":{"id":"resp_1","object":"response","status":"completed","model":"test-model-1","error":null,"incomplete_details":null}`)
 	return []byte(b.String())

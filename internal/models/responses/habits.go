@@ -72,6 +72,6 @@ func translate(in map[string]json.RawMessage) map[string]json.RawMessage {
 	}
 	out := maps.Clone(in)
 	delete(out, "reasoning_effort")
-	reasoning := map[string]json.RawMessage{"reasoning": rawjson.FromMembers(map[string]json.RawMessage{"effort": effort})}
-	return rawjson.Stack(reasoning, out)
+	reasoning := rawjson.FromMembers(map[string]json.RawMessage{"effort": effort})
+	return rawjson.Stack(map[string]json.RawMessage{"reasoning": reasoning}, out)
 }

@@ -19,10 +19,11 @@ func body(cfg Config, req *model.Request) string { return string(New(cfg).encode
 func play(events ...string) ([]message.Chunk, error) {
 	var chunks []message.Chunk
 	s := &stream{origin: &wire.Origin{Provider: "openai", Model: "m"}}
-	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s, func(c message.Chunk, _ error) bool {
-		chunks = append(chunks, c)
-		return true
-	})
+	err := s.origin.Read(strings.NewReader("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), s,
+		func(c message.Chunk, _ error) bool {
+			chunks = append(chunks, c)
+			return true
+		})
 	return chunks, err
 }
 

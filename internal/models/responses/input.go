@@ -13,8 +13,9 @@ import (
 // rules are what the API demands of a conversation. Blank answers are dropped, because reasoning must be followed by
 // what it led to.
 var rules = history.Rules{
-	Blank: history.BlankDropped, IDs: history.Shape{Max: 64}, Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")},
-	Images: history.ImagesInResults, RawTypes: []string{"input_file", "input_audio"},
+	Blank: history.BlankDropped, IDs: history.Shape{Max: 64},
+	Tools: history.Shape{Min: 1, Max: 64, Chars: history.Chars("a-zA-Z0-9_-")}, Images: history.ImagesInResults,
+	RawTypes: []string{"input_file", "input_audio"},
 }
 
 // input writes the conversation as items behind an opening bracket.

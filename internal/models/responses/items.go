@@ -262,7 +262,9 @@ func (s *items) arguedAll(index int, whole string, c *message.Chunk) {
 // further are the fields of a call that have no place of their own, such as its namespace; nil if there are none.
 func further(raw json.RawMessage) json.RawMessage {
 	f, _ := rawjson.Members(raw)
-	maps.DeleteFunc(f, func(k string, v json.RawMessage) bool { return rawjson.IsNull(v) || slices.Contains(callFields, k) })
+	maps.DeleteFunc(f, func(k string, v json.RawMessage) bool {
+		return rawjson.IsNull(v) || slices.Contains(callFields, k)
+	})
 	if len(f) == 0 || len(raw) > maxOther {
 		return nil
 	}

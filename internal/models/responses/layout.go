@@ -184,7 +184,8 @@ func cutTexts(text *string, lengths []int, between string) (out []string, ok boo
 
 // reasoning takes the next texts of the reasoning parts, which the encrypted content closes.
 func (a *answered) reasoning(it *item) bool {
-	if lengths := slices.Concat(it.Summary, it.Content); !it.Encrypted && (len(lengths) == 0 || len(lengths) == 1 && lengths[0] == 0) {
+	if lengths := slices.Concat(it.Summary, it.Content); !it.Encrypted &&
+		(len(lengths) == 0 || len(lengths) == 1 && lengths[0] == 0) {
 		return true // it has shown nothing
 	}
 	if a.part >= len(a.msg.Content) {

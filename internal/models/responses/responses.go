@@ -52,7 +52,8 @@ func New(cfg Config) *Model {
 			cfg.BaseURL = CodexBaseURL
 		}
 	}
-	cfg.ExtraBody, cfg.ThinkingOn, cfg.ThinkingOff = translate(cfg.ExtraBody), translate(cfg.ThinkingOn), translate(cfg.ThinkingOff)
+	cfg.ExtraBody, cfg.ThinkingOn, cfg.ThinkingOff = translate(cfg.ExtraBody), translate(cfg.ThinkingOn),
+		translate(cfg.ThinkingOff)
 	m := &Model{cfg: cfg, habits: habitsOf(cfg.Model), url: endpoint(cfg.BaseURL), header: header(&cfg)}
 	m.client = m.cfg.NewClient(m.header)
 	return m

@@ -16,12 +16,13 @@ import (
 	"github.com/pudu-ai/pudu/model"
 )
 
-// TestReasoningGoesBackOverThreeTurns is the story of a model that thinks between its calls: each request repeats all that
-// it thought, said and did, in the order in which it came.
+// TestReasoningGoesBackOverThreeTurns is the story of a model that thinks between its calls: each request repeats all
+// that it thought, said and did, in the order in which it came.
 func TestReasoningGoesBackOverThreeTurns(t *testing.T) {
 	m := New(Config{Model: "m"})
 	thought := func(id, text, secret string) string {
-		return `{"type":"reasoning","id":"` + id + `","summary":[{"type":"summary_text","text":"` + text + `"}],"encrypted_content":"` + secret + `"}`
+		return `{"type":"reasoning","id":"` + id + `","summary":[{"type":"summary_text","text":"` + text +
+			`"}],"encrypted_content":"` + secret + `"}`
 	}
 	call := func(id string) string {
 		return `{"type":"function_call","call_id":"` + id + `","name":"ls","arguments":"{\"p\": 1}"}`
@@ -31,26 +32,33 @@ func TestReasoningGoesBackOverThreeTurns(t *testing.T) {
 	said := `{"type":"message","role":"assistant","content":"I look.","phase":"commentary"}`
 	turns := []struct{ events, want []string }{
 		// Two thoughts with a call each, in one answer.
-		{[]string{itemDone("0", thought("rs_1", "one", "one==")), itemDone("1", call("call_1")), itemDone("2", two), itemDone("3", call("call_2"))},
-			[]string{thought("rs_1", "one", "one=="), call("call_1"), two, call("call_2"), result("call_1"), result("call_2")}},
+		{[]string{itemDone("0", thought("rs_1", "one", "one==")), itemDone("1", call("call_1")), itemDone("2", two),
+			itemDone("3", call("call_2"))},
+			[]string{thought("rs_1", "one", "one=="), call("call_1"), two, call("call_2"), result("call_1"),
+				result("call_2")}},
 		// A thought without a summary, words, and a call.
 		{[]string{itemDone("0", `{"type":"reasoning","id":"rs_3","summary":[],"encrypted_content":"three=="}`),
 			itemDone("1", `{"id":"msg_1","type":"message","role":"assistant","phase":"commentary","status":"completed","content":[{"type":"output_text","annotations":[],"text":"I look."}]}`),
 			itemDone("2", call("call_3"))},
-			[]string{`{"type":"reasoning","id":"rs_3","summary":[],"encrypted_content":"three=="}`, said, call("call_3"), result("call_3")}},
+			[]string{`{"type":"reasoning","id":"rs_3","summary":[],"encrypted_content":"three=="}`, said,
+				call("call_3"), result("call_3")}},
 		// Two thoughts in a row, then the answer.
 		{[]string{itemDone("0", thought("rs_4", "four", "four==")), itemDone("1", thought("rs_5", "five", "five==")),
-			itemDone("2", `{"id":"msg_2","type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`)},
-			[]string{thought("rs_4", "four", "four=="), thought("rs_5", "five", "five=="), `{"type":"message","role":"assistant","content":"Done."}`}},
+			itemDone("2",
+				`{"id":"msg_2","type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`)},
+			[]string{thought("rs_4", "four", "four=="), thought("rs_5", "five", "five=="),
+				`{"type":"message","role":"assistant","content":"Done."}`}},
 	}
-	req := &model.Request{System: "s", Tools: []model.Tool{{Name: "ls"}}, Messages: []message.Message{message.New(message.Human, "hi")}}
+	req := &model.Request{System: "s", Tools: []model.Tool{{Name: "ls"}},
+		Messages: []message.Message{message.New(message.Human, "hi")}}
 	want := []string{`{"type":"message","role":"user","content":"hi"}`}
 	last := m.encode(req)
 	for i, turn := range turns {
 		answer := hear(t, append(turn.events, completed)...)
 		req.Messages = append(req.Messages, answer)
 		for _, c := range answer.ToolCalls {
-			req.Messages = append(req.Messages, message.Message{Role: message.Tool, ToolCallID: c.ID, Content: []message.Part{message.Text("r")}})
+			req.Messages = append(req.Messages, message.Message{Role: message.Tool, ToolCallID: c.ID,
+				Content: []message.Part{message.Text("r")}})
 		}
 		want = append(want, turn.want...)
 		next := m.encode(req)
@@ -64,8 +72,8 @@ func TestReasoningGoesBackOverThreeTurns(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerComesBackAsItsItems takes any answer, however its texts are cut into events, through the builder and the
-// store, and wants the items of the answer in the next request.
+// TestEveryAnswerComesBackAsItsItems takes any answer, however its texts are cut into events, through the builder and
+// the store, and wants the items of the answer in the next request.
 func TestEveryAnswerComesBackAsItsItems(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		answer := rapid.SliceOfN(rapid.Custom(drawItem), 1, 6).Draw(t, "answer")
@@ -102,19 +110,22 @@ func drawItem(t *rapid.T) output {
 	}
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
-		return output{Type: typeReasoning, Summary: words("summary", 0), Encrypted: rapid.StringN(1, 9, -1).Draw(t, "secret")}
+		return output{Type: typeReasoning, Summary: words("summary", 0), Encrypted: rapid.StringN(1, 9, -1).
+			Draw(t, "secret")}
 	case 1:
 		return output{Type: typeReasoning, Content: words("open", 1)}
 	case 2:
 		return output{Type: typeReasoning, Summary: words("lost summary", 0)}
 	case 3:
-		o := output{Type: typeMessage, Phase: rapid.SampledFrom([]string{"", "commentary", "final_answer"}).Draw(t, "phase"), Content: words("text", 1)}
+		o := output{Type: typeMessage, Phase: rapid.SampledFrom([]string{"", "commentary", "final_answer"}).
+			Draw(t, "phase"), Content: words("text", 1)}
 		if rapid.Bool().Draw(t, "refused") {
 			o.Content[0] = segment{Type: "refusal", Refusal: o.Content[0].Text}
 		}
 		return o
 	}
-	return output{Type: typeCall, Name: "f", Arguments: rapid.SampledFrom([]string{`{}`, `{"b": 1e2,  "a":"\u00e4"}`}).Draw(t, "args")}
+	return output{Type: typeCall, Name: "f", Arguments: rapid.SampledFrom([]string{`{}`, `{"b": 1e2,  "a":"\u00e4"}`}).
+		Draw(t, "args")}
 }
 
 // encoded is a value as JSON.
@@ -128,7 +139,8 @@ func wireItem(o *output) string {
 	if o.Type != typeCall {
 		return encoded(o)
 	}
-	return encoded(map[string]string{"type": o.Type, "id": o.ID, "call_id": o.CallID, "name": o.Name, "arguments": o.Arguments, "status": "completed"})
+	return encoded(map[string]string{"type": o.Type, "id": o.ID, "call_id": o.CallID, "name": o.Name,
+		"arguments": o.Arguments, "status": "completed"})
 }
 
 // eventsOf tells an item in deltas and at its end, or only at its end, or leaves it to the end of the answer.
@@ -143,7 +155,8 @@ func eventsOf(t *rapid.T, index int, it *output) (events []string) {
 			}
 			for len(rest) > 0 {
 				n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
-				events = append(events, fmt.Sprintf(`{"type":%q,%s,%q:%d,"delta":%s}`, typ, at, place, i, encoded(string(rest[:n]))))
+				events = append(events, fmt.Sprintf(`{"type":%q,%s,%q:%d,"delta":%s}`, typ, at, place, i,
+					encoded(string(rest[:n]))))
 				rest = rest[n:]
 			}
 		}
@@ -213,7 +226,8 @@ func sentBack(it *output) []string {
 		}
 		return []string{out + "}"}
 	}
-	return []string{`{"type":"function_call","call_id":` + str(it.CallID) + `,"name":"f","arguments":` + str(it.Arguments) + `}`}
+	return []string{`{"type":"function_call","call_id":` + str(it.CallID) + `,"name":"f","arguments":` +
+		str(it.Arguments) + `}`}
 }
 
 // TestPreviousRequestIsAPrefix is what provider caches live on, for conversations with everything in them.
@@ -233,13 +247,15 @@ func TestPreviousRequestIsAPrefix(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req.Messages = append(slices.Clip(req.Messages), message.New(message.Human, rapid.String().Draw(t, "question")), fold(chunks))
+			req.Messages = append(slices.Clip(req.Messages),
+				message.New(message.Human, rapid.String().Draw(t, "question")), fold(chunks))
 			req.Settings.NoTools = rapid.Bool().Draw(t, "no tools") // as a run's last request at a limit
 			next := m.encode(req)
 			if !json.Valid(next) || !bytes.HasPrefix(next, last) {
 				t.Fatalf("no prefix, or no JSON:\n%s\n%s", last, next)
 			}
-			last = bytes.TrimSuffix(bytes.TrimSuffix(bytes.TrimSuffix(next, []byte("}")), []byte(`,"tool_choice":"none"`)), []byte("]"))
+			last = bytes.TrimSuffix(bytes.TrimSuffix(bytes.TrimSuffix(next, []byte("}")),
+				[]byte(`,"tool_choice":"none"`)), []byte("]"))
 			req.Messages[len(req.Messages)-1] = stored(t, req.Messages[len(req.Messages)-1])
 		}
 	})
@@ -247,7 +263,8 @@ func TestPreviousRequestIsAPrefix(t *testing.T) {
 
 // TestChangedAnswersStillGoBack is about answers that something in between has changed.
 func TestChangedAnswersStillGoBack(t *testing.T) {
-	answer := hear(t, itemDone("0", `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"why"}],"encrypted_content":"e=="}`),
+	answer := hear(t, itemDone("0",
+		`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"why"}],"encrypted_content":"e=="}`),
 		itemDone("1", `{"type":"message","content":[{"type":"output_text","text":"a"}]}`),
 		itemDone("2", `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"f=="}`),
 		itemDone("3", `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}`), completed)
@@ -260,21 +277,27 @@ func TestChangedAnswersStillGoBack(t *testing.T) {
 		change func(m *message.Message)
 		want   []string
 	}{
-		{"as it was", func(*message.Message) {}, []string{first, said, `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"f=="}`, call}},
+		{"as it was", func(*message.Message) {},
+			[]string{first, said, `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"f=="}`, call}},
 		{"without its call", func(m *message.Message) { *m = m.WithoutCalls() }, []string{first, said}},
 		{"with one more call", func(m *message.Message) {
 			m.ToolCalls = append(m.ToolCalls, message.ToolCall{ID: "c2", Name: "g"})
 		}, []string{first, said, `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"f=="}`, call,
 			`{"type":"function_call","call_id":"c2","name":"g","arguments":"{}"}`}},
 		{"with more text", func(m *message.Message) { m.Content = append(m.Content, message.Text("b")) },
-			[]string{nameless, `{"type":"reasoning","summary":[],"encrypted_content":"f=="}`, `{"type":"message","role":"assistant","content":"ab"}`, call}},
+			[]string{nameless, `{"type":"reasoning","summary":[],"encrypted_content":"f=="}`,
+				`{"type":"message","role":"assistant","content":"ab"}`, call}},
 		{"with more reasoning", func(m *message.Message) { m.Content[0].Text = "why not" },
-			[]string{strings.Replace(nameless, "why", "why not", 1), `{"type":"reasoning","summary":[],"encrypted_content":"f=="}`, said, call}},
+			[]string{strings.Replace(nameless, "why", "why not", 1),
+				`{"type":"reasoning","summary":[],"encrypted_content":"f=="}`, said, call}},
 		{"without a proof", func(m *message.Message) { m.Content[0].Signature = "" },
 			[]string{`{"type":"reasoning","summary":[],"encrypted_content":"f=="}`, said, call}},
-		{"without its reasoning", func(m *message.Message) { m.Content = []message.Part{message.Text("a")} }, []string{said, call}},
-		{"from another provider", func(m *message.Message) { m.ResponseMetadata["model_provider"] = raw(`"azure"`) }, []string{said, call}},
-		{"with a layout that is none", func(m *message.Message) { m.Kwargs[keyItems] = raw(`[{"type":"message","content":[-1]},7]`) },
+		{"without its reasoning", func(m *message.Message) { m.Content = []message.Part{message.Text("a")} },
+			[]string{said, call}},
+		{"from another provider", func(m *message.Message) { m.ResponseMetadata["model_provider"] = raw(`"azure"`) },
+			[]string{said, call}},
+		{"with a layout that is none",
+			func(m *message.Message) { m.Kwargs[keyItems] = raw(`[{"type":"message","content":[-1]},7]`) },
 			[]string{nameless, `{"type":"reasoning","summary":[],"encrypted_content":"f=="}`, said, call}},
 		{"cut off after the reasoning", func(m *message.Message) {
 			m.Content, m.ToolCalls, m.Kwargs = m.Content[:1], nil, nil
@@ -306,8 +329,10 @@ func TestOtherItemsGoBack(t *testing.T) {
 
 // TestHugeItemsStayBehind bounds what an answer keeps of items that it does not know.
 func TestHugeItemsStayBehind(t *testing.T) {
-	m := hear(t, itemDone("0", `{"id":"ig_1","type":"image_generation_call","result":"`+strings.Repeat("A", maxOther)+`"}`),
-		itemDone("1", `{"type":"message","phase":"final_answer","content":[{"type":"output_text","text":"a"}]}`), completed)
+	m := hear(t, itemDone("0", `{"id":"ig_1","type":"image_generation_call","result":"`+strings.Repeat("A", maxOther)+
+		`"}`),
+		itemDone("1", `{"type":"message","phase":"final_answer","content":[{"type":"output_text","text":"a"}]}`),
+		completed)
 	if n := len(m.Kwargs[keyItems]); n == 0 || n > 200 || m.Text() != "a" {
 		t.Errorf("a layout of %d bytes, text %q", n, m.Text())
 	}
@@ -320,9 +345,11 @@ func TestLayoutSaysNothingTwice(t *testing.T) {
 	if got := words.Kwargs[keyItems]; got != nil {
 		t.Errorf("a plain answer has the layout %s", got)
 	}
-	thought := hear(t, itemDone("0", `{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hello"}],"encrypted_content":"e=="}`),
+	thought := hear(t, itemDone("0",
+		`{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hello"}],"encrypted_content":"e=="}`),
 		itemDone("1", `{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hello"}]}`), completed)
-	if got, want := string(thought.Kwargs[keyItems]), `[{"type":"reasoning","id":"rs_1","summary":[5],"encrypted":true},{"type":"message","content":[5]}]`; got != want {
+	if got, want := string(thought.Kwargs[keyItems]),
+		`[{"type":"reasoning","id":"rs_1","summary":[5],"encrypted":true},{"type":"message","content":[5]}]`; got != want {
 		t.Errorf("layout %s, want %s", got, want)
 	}
 	if len(thought.Content) != 2 || thought.Content[0].Text != "hello" || thought.Content[0].Signature != "e==" {

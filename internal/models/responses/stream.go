@@ -104,7 +104,8 @@ func (s *stream) chunk(ev *event) (c message.Chunk, err error) {
 func (s *stream) item(ev *event, done bool, c *message.Chunk) error {
 	var o output
 	if err := rawjson.Unmarshal(ev.Item, &o); len(ev.Item) > 0 && err != nil {
-		return s.origin.Error(model.ClassTransient, err, "the stream holds an item of an unknown shape: %.200s", ev.Item)
+		return s.origin.Error(model.ClassTransient, err, "the stream holds an item of an unknown shape: %.200s",
+			ev.Item)
 	}
 	s.items.begun(ev.OutputIndex, &o, c)
 	if done {

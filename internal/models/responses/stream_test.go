@@ -14,14 +14,17 @@ import (
 )
 
 func textDelta(s string) string {
-	return `{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":` + s + `,"logprobs":[]}`
+	return `{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":` + s +
+		`,"logprobs":[]}`
 }
 
 func ending(typ, fields string) string {
-	return `{"type":"response.` + typ + `","response":{"id":"r","model":"m-1","output":[],"status":"` + typ + `",` + fields + `}}`
+	return `{"type":"response.` + typ + `","response":{"id":"r","model":"m-1","output":[],"status":"` + typ + `",` +
+		fields + `}}`
 }
 
-// TestEnds is about how an answer ends: the finish reason that the middlewares read, or the class that the agent acts on.
+// TestEnds is about how an answer ends: the finish reason that the middlewares read, or the class that the agent acts
+// on.
 func TestEnds(t *testing.T) {
 	call := itemDone("0", `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`)
 	failed := func(code, message string) string {
@@ -35,14 +38,20 @@ func TestEnds(t *testing.T) {
 	}{
 		{"completed", []string{textDelta(`"a"`), completed}, "stop", ""},
 		{"completed with a call", []string{call, completed}, "tool_calls", ""},
-		{"out of tokens", []string{textDelta(`"a"`), ending("incomplete", `"incomplete_details":{"reason":"max_output_tokens"}`)}, "length", ""},
-		{"out of tokens in a call", []string{call, ending("incomplete", `"incomplete_details":{"reason":"max_output_tokens"}`)}, "length", ""},
-		{"filtered", []string{ending("incomplete", `"incomplete_details":{"reason":"content_filter"}`)}, "content_filter", ""},
-		{"incomplete for a new reason", []string{ending("incomplete", `"incomplete_details":{"reason":"steered"}`)}, "steered", ""},
+		{"out of tokens", []string{textDelta(`"a"`),
+			ending("incomplete", `"incomplete_details":{"reason":"max_output_tokens"}`)}, "length", ""},
+		{"out of tokens in a call",
+			[]string{call, ending("incomplete", `"incomplete_details":{"reason":"max_output_tokens"}`)}, "length", ""},
+		{"filtered", []string{ending("incomplete", `"incomplete_details":{"reason":"content_filter"}`)},
+			"content_filter", ""},
+		{"incomplete for a new reason", []string{ending("incomplete", `"incomplete_details":{"reason":"steered"}`)},
+			"steered", ""},
 		{"incomplete without a reason", []string{`{"type":"response.incomplete"}`}, "incomplete", ""},
 		{"events behind the end", []string{completed, textDelta(`"late"`), failed("server_error", "m")}, "stop", ""},
 		{"gateway's mark of the end", []string{textDelta(`"a"`), "[DONE]"}, "", model.ClassTransient},
-		{"unknown events alone", []string{`{"type":"response.queued"}`, `{"type":"response.audio.delta","delta":{"x":1}}`}, "", model.ClassTransient},
+		{"unknown events alone",
+			[]string{`{"type":"response.queued"}`, `{"type":"response.audio.delta","delta":{"x":1}}`}, "",
+			model.ClassTransient},
 		{"failed", []string{failed("server_error", "m")}, "", model.ClassTransient},
 		{"failed without an error", []string{ending("failed", `"error":null`)}, "", model.ClassTransient},
 		{"failed without a response", []string{`{"type":"response.failed"}`}, "", model.ClassTransient},
@@ -51,8 +60,11 @@ func TestEnds(t *testing.T) {
 		{"failed for good", []string{failed("invalid_prompt", "m")}, "", model.ClassBadRequest},
 		{"failed for an image", []string{failed("image_too_large", "m")}, "", model.ClassBadRequest},
 		{"out of credit", []string{failed("insufficient_quota", "m")}, "", model.ClassQuota},
-		{"error event", []string{textDelta(`"a"`), `{"type":"error","code":"server_error","message":"The server is overloaded","param":null,"sequence_number":3}`}, "", model.ClassBusy},
-		{"error event with an object", []string{`{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"m","param":"input"}}`}, "", model.ClassContextLength},
+		{"error event",
+			[]string{textDelta(`"a"`),
+				`{"type":"error","code":"server_error","message":"The server is overloaded","param":null,"sequence_number":3}`}, "", model.ClassBusy},
+		{"error event with an object",
+			[]string{`{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"m","param":"input"}}`}, "", model.ClassContextLength},
 		{"gateway's error", []string{`{"error":{"message":"m","code":429}}`}, "", model.ClassRateLimit},
 		{"item of no shape", []string{`{"type":"response.output_item.added","item":7}`, completed}, "stop", ""},
 	}
@@ -81,7 +93,8 @@ func TestWholeAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []message.Part{{Type: message.PartReasoning, Text: "a", Signature: "1=="}, {Type: message.PartReasoning, Text: "b", Signature: "2=="}, message.Text("t")}
+	want := []message.Part{{Type: message.PartReasoning, Text: "a", Signature: "1=="},
+		{Type: message.PartReasoning, Text: "b", Signature: "2=="}, message.Text("t")}
 	if d := cmp.Diff(want, got.Content); d != "" || len(got.ToolCalls) != 1 {
 		t.Errorf("%s, calls %v", d, got.ToolCalls)
 	}
@@ -108,7 +121,8 @@ func readWhole(in string) (message.Message, error) {
 // TestReasoningIsShownAsItComes is what a person sees: the parts of a summary apart, open reasoning as it is.
 func TestReasoningIsShownAsItComes(t *testing.T) {
 	summary := func(part, text string) string {
-		return `{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":` + part + `,"delta":"` + text + `"}`
+		return `{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":` +
+			part + `,"delta":"` + text + `"}`
 	}
 	part := `{"type":"response.reasoning_summary_part.added","item_id":"rs_1","output_index":0,"summary_index":1,"part":{"type":"summary_text","text":""}}`
 	open := `{"type":"response.reasoning_text.delta","item_id":"rs_1","output_index":0,"content_index":0,"delta":"why"}`
@@ -131,7 +145,8 @@ func TestTextsAreShownOnce(t *testing.T) {
 	all := `{"type":"response.output_text.done","item_id":"msg_1","output_index":0,"content_index":0,"text":"hello","logprobs":[]}`
 	end := itemDone("0", `{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hello"}]}`)
 	for name, events := range map[string][]string{
-		"deltas": {textDelta(`"hel"`), textDelta(`"lo"`), all, end}, "half": {textDelta(`"hel"`), all}, "only the text's end": {all}, "only the item's end": {end},
+		"deltas": {textDelta(`"hel"`), textDelta(`"lo"`), all, end}, "half": {textDelta(`"hel"`), all},
+		"only the text's end": {all}, "only the item's end": {end},
 	} {
 		if got := hear(t, append(events, completed)...); got.Text() != "hello" {
 			t.Errorf("%s: %q", name, got.Text())
@@ -150,12 +165,16 @@ func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
 	text := `{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hello"}]}`
 	begun := `{"type":"response.output_item.added","output_index":1,"item":{"id":"msg_1","type":"message","content":[]}}`
 	said := strings.Replace(textDelta(`"hello"`), `"output_index":0`, `"output_index":1`, 1)
-	whole := `{"type":"response.completed","response":{"id":"r","model":"m-1","status":"completed","output":[` + text + `]}}`
+	whole := `{"type":"response.completed","response":{"id":"r","model":"m-1","status":"completed","output":[` + text +
+		`]}}`
 	for name, events := range map[string][]string{
 		"a text at another place in the whole answer": {begun, said, whole},
-		"a text as refusal, too":                      {itemDone("0", `{"type":"message","content":[{"type":"refusal","text":"hello","refusal":"hello"}]}`), completed},
-		"usage and end twice": {`{"type":"response.in_progress","response":{"id":"r","usage":{"input_tokens":1}}}`, begun, said,
-			ending("completed", `"usage":{"input_tokens":1,"output_tokens":2}`), ending("completed", `"usage":{"input_tokens":1,"output_tokens":2}`)},
+		"a text as refusal, too": {itemDone("0",
+			`{"type":"message","content":[{"type":"refusal","text":"hello","refusal":"hello"}]}`), completed},
+		"usage and end twice": {`{"type":"response.in_progress","response":{"id":"r","usage":{"input_tokens":1}}}`,
+			begun, said,
+			ending("completed", `"usage":{"input_tokens":1,"output_tokens":2}`),
+			ending("completed", `"usage":{"input_tokens":1,"output_tokens":2}`)},
 	} {
 		got := hear(t, events...)
 		if got.Text() != "hello" || got.Usage != nil && got.Usage.TotalTokens != 3 {
@@ -164,8 +183,10 @@ func TestWhatComesTwiceIsTakenOnce(t *testing.T) {
 	}
 	call := hear(t, `{"type":"response.output_item.added","output_index":1,"item":{"id":"fc_1","type":"function_call","call_id":"c","name":"f","arguments":""}}`,
 		`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}`,
-		strings.Replace(whole, text, `{"id":"fc_1","type":"function_call","call_id":"c","name":"f","arguments":"{}"}`, 1))
-	if len(call.ToolCalls)+len(call.InvalidToolCalls) != 1 || len(call.ToolCalls) == 1 && string(call.ToolCalls[0].Args) != "{}" {
+		strings.Replace(whole, text, `{"id":"fc_1","type":"function_call","call_id":"c","name":"f","arguments":"{}"}`,
+			1))
+	if len(call.ToolCalls)+len(call.InvalidToolCalls) != 1 || len(call.ToolCalls) == 1 &&
+		string(call.ToolCalls[0].Args) != "{}" {
 		t.Errorf("calls %+v, invalid %+v", call.ToolCalls, call.InvalidToolCalls)
 	}
 }
@@ -179,25 +200,31 @@ func TestRefusalIsText(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	got := hear(t, ending("completed", `"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":7},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":120}`))
-	want := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 7, Reasoning: 5}
+	got := hear(t,
+		ending("completed", `"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":7},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":120}`))
+	want := &message.Usage{InputTokens: 100, OutputTokens: 20, TotalTokens: 120, CacheRead: 60, CacheCreation: 7,
+		Reasoning: 5}
 	if d := cmp.Diff(want, got.Usage); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestTangledItems is about texts that come in an order that a message cannot keep: the answer is whole, without a layout.
+// TestTangledItems is about texts that come in an order that a message cannot keep: the answer is whole, without a
+// layout.
 func TestTangledItems(t *testing.T) {
 	summary := func(part, text string) string {
-		return `{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":` + part + `,"delta":"` + text + `"}`
+		return `{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":` + part +
+			`,"delta":"` + text + `"}`
 	}
 	open := `{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"o"}`
-	sealed := itemDone("0", `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"}],"encrypted_content":"e=="}`)
+	sealed := itemDone("0",
+		`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"}],"encrypted_content":"e=="}`)
 	for name, tt := range map[string]struct {
 		events []string
 		want   string
 	}{
-		"an earlier item":          {[]string{textDelta(`"a"`), strings.Replace(textDelta(`"b"`), `"output_index":0`, `"output_index":1`, 1), textDelta(`"c"`)}, "abc"},
+		"an earlier item": {[]string{textDelta(`"a"`), strings.Replace(textDelta(`"b"`), `"output_index":0`,
+			`"output_index":1`, 1), textDelta(`"c"`)}, "abc"},
 		"an earlier part":          {[]string{summary("0", "a"), summary("1", "b"), summary("0", "c")}, "a\n\nbc"},
 		"a summary behind":         {[]string{open, summary("0", "a")}, "o\n\na"},
 		"reasoning behind its end": {[]string{sealed, summary("0", "b")}, "ab"},
@@ -217,7 +244,8 @@ func TestMetadataComesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := message.Fields{"id": raw(`"r"`), "model_name": raw(`"m-1"`), "model_provider": raw(`"openai"`), "service_tier": raw(`"flex"`)}
+	want := message.Fields{"id": raw(`"r"`), "model_name": raw(`"m-1"`), "model_provider": raw(`"openai"`),
+		"service_tier": raw(`"flex"`)}
 	if d := cmp.Diff(want, chunks[0].Metadata); d != "" {
 		t.Error(d)
 	}
@@ -237,11 +265,14 @@ var everyday = []string{
 }
 
 // uncommon are events that are broken, or of another shape than usual.
-var uncommon = []string{``, `{`, `{}`, `{"type"}`, `{"type":}`, `{"delta":"a"}`, `{"type":"response.output_text.delta"`, `{"type":"response.output_text.delta"}}`,
-	`{"type":"response.output_text.delta",}`, `{"type":"response.output_text.delta","delta":null}`, `{"type":"response.output_text.delta","delta":"\x"}`,
-	"{\"type\":\"response.output_text.delta\",\"delta\":\"\n\"}", `{"type":"response.output_text.delta","item_id":"\x"}`, `{"type":"response.output_text.delta","output_index":01}`,
+var uncommon = []string{``, `{`, `{}`, `{"type"}`, `{"type":}`, `{"delta":"a"}`, `{"type":"response.output_text.delta"`,
+	`{"type":"response.output_text.delta"}}`,
+	`{"type":"response.output_text.delta",}`, `{"type":"response.output_text.delta","delta":null}`,
+	`{"type":"response.output_text.delta","delta":"\x"}`, "{\"type\":\"response.output_text.delta\",\"delta\":\"\n\"}",
+	`{"type":"response.output_text.delta","item_id":"\x"}`, `{"type":"response.output_text.delta","output_index":01}`,
 	`{"type":"response.output_text.delta","output_index":"1"}`, `{"type":"response.output_text.delta","Delta":"a"}`,
-	`{"type":"response.output_text.delta","error":"boom"}`, `{"type":"response.completed","response":{}}`, `{"type":"response.output_text.delta","sequence_number":}`}
+	`{"type":"response.output_text.delta","error":"boom"}`, `{"type":"response.completed","response":{}}`,
+	`{"type":"response.output_text.delta","sequence_number":}`}
 
 // FuzzStream wants no panic, no success without a finish reason, and a message that goes back as valid JSON.
 func FuzzStream(f *testing.F) {
@@ -273,16 +304,21 @@ func FuzzStream(f *testing.F) {
 
 // FuzzLayout wants valid JSON from any layout, and all of the text and the calls in it.
 func FuzzLayout(f *testing.F) {
-	for _, s := range []string{`[]`, `null`, `[{"type":"message","content":[1,1]},{"type":"function_call","call_id":"c"}]`, `[{"type":"reasoning","summary":[2],"encrypted":true},{"type":"message","content":[2]}]`,
-		`[{"type":"x","item":{"a":1}},{"type":"function_call","call_id":"c","item":{"b":2}}]`, `[{"type":"reasoning","content":[1,-9223372036854775808]}]`} {
+	for _, s := range []string{`[]`, `null`,
+		`[{"type":"message","content":[1,1]},{"type":"function_call","call_id":"c"}]`,
+		`[{"type":"reasoning","summary":[2],"encrypted":true},{"type":"message","content":[2]}]`,
+		`[{"type":"x","item":{"a":1}},{"type":"function_call","call_id":"c","item":{"b":2}}]`,
+		`[{"type":"reasoning","content":[1,-9223372036854775808]}]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, layout string) {
 		if !json.Valid([]byte(layout)) {
 			return
 		}
-		m := message.Message{Role: message.AI, Content: []message.Part{{Type: message.PartReasoning, Text: "th", Signature: "s"}, message.Text("ab")},
-			ToolCalls: []message.ToolCall{{ID: "c", Name: "f", Args: raw(`{}`)}}, Kwargs: message.Fields{keyItems: raw(layout)}}
+		m := message.Message{Role: message.AI,
+			Content:   []message.Part{{Type: message.PartReasoning, Text: "th", Signature: "s"}, message.Text("ab")},
+			ToolCalls: []message.ToolCall{{ID: "c", Name: "f", Args: raw(`{}`)}},
+			Kwargs:    message.Fields{keyItems: raw(layout)}}
 		sent := body(Config{}, &model.Request{Messages: []message.Message{m}})
 		if !json.Valid([]byte(sent)) {
 			t.Fatalf("no JSON: %s", sent)

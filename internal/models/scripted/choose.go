@@ -64,7 +64,8 @@ func (s *script) turn(req *model.Request) (Turn, error) {
 	if req.Settings.NoTools {
 		t = d.last()
 	} else if v.turn >= len(d.Turns) && len(t.ToolCalls) > 0 {
-		return Turn{}, fmt.Errorf("dialogue %d of the script has %d turns and the conversation needs turn %d; add it, or end the dialogue with a turn without tool calls", n, len(d.Turns), v.turn+1)
+		return Turn{}, fmt.Errorf("dialogue %d of the script has %d turns and the conversation needs turn %d; add "+
+			"it, or end the dialogue with a turn without tool calls", n, len(d.Turns), v.turn+1)
 	}
 	return t.render(v)
 }
@@ -90,9 +91,11 @@ func (d *dialogue) last() turn {
 }
 
 func (t *turn) render(v *view) (out Turn, err error) {
-	out = Turn{Delay: t.Delay, ChunkDelay: t.ChunkDelay, ChunkSize: t.ChunkSize, Usage: t.Usage.counts(), FinishReason: t.FinishReason}
+	out = Turn{Delay: t.Delay, ChunkDelay: t.ChunkDelay, ChunkSize: t.ChunkSize, Usage: t.Usage.counts(),
+		FinishReason: t.FinishReason}
 	if f := t.Error; f != nil {
-		out.Error = &Error{Class: model.Class(f.Class), Status: f.Status, Code: f.Code, Message: f.Message, RetryAfter: f.RetryAfter}
+		out.Error = &Error{Class: model.Class(f.Class), Status: f.Status, Code: f.Code, Message: f.Message,
+			RetryAfter: f.RetryAfter}
 	}
 	if out.Text, err = t.Text.render(v); err != nil {
 		return Turn{}, err

@@ -59,7 +59,8 @@ func (u *usage) counts() *message.Usage {
 	if u == nil {
 		return nil
 	}
-	return &message.Usage{InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Input + u.Output, CacheRead: u.CacheRead}
+	return &message.Usage{InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Input + u.Output,
+		CacheRead: u.CacheRead}
 }
 
 type failure struct {
@@ -82,7 +83,8 @@ func parse(data []byte) (*script, error) {
 		return nil, plainError(err)
 	}
 	if len(s.Dialogues) == 0 {
-		return nil, errors.New(`line 1: there are no dialogues; add "dialogues:" with at least one entry that has "turns:"`)
+		return nil,
+			errors.New(`line 1: there are no dialogues; add "dialogues:" with at least one entry that has "turns:"`)
 	}
 	for i, d := range s.Dialogues {
 		if len(d.Turns) == 0 {

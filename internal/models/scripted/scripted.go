@@ -22,7 +22,8 @@
 // up, the last one is given again if it calls no tool; else the call fails.
 //
 // Texts and arguments are text/template with .User, .LastToolResult, .ToolResults (of this request, in order),
-// .AllText, .System, and the functions firstLine and match ("match RE TEXT": the first group, else the whole match, else "").
+// .AllText, .System, and the functions firstLine and match ("match RE TEXT": the first group, else the whole match,
+// else "").
 package scripted
 
 import (

@@ -52,7 +52,8 @@ func TestDemoFollowsTheConversation(t *testing.T) {
 		t.Errorf("%q, %q", first.Text(), first.Reasoning())
 	}
 	call := first.ToolCalls[0]
-	if want := `{"path":"/tmp","depth":2,"all":true,"tags":["\u003ca\u003e",null]}`; call.ID != "call_0_0" || string(call.Args) != want {
+	if want := `{"path":"/tmp","depth":2,"all":true,"tags":["\u003ca\u003e",null]}`; call.ID != "call_0_0" ||
+		string(call.Args) != want {
 		t.Errorf("%s %s, want %s", call.ID, call.Args, want)
 	}
 	if len(first.InvalidToolCalls) != 1 || first.InvalidToolCalls[0].Args != `{"path` {
@@ -63,7 +64,8 @@ func TestDemoFollowsTheConversation(t *testing.T) {
 	if got, want := second.Text(), "First: no; of call 0: \n a.txt \nb"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if d := cmp.Diff(&message.Usage{InputTokens: 7, OutputTokens: 3, TotalTokens: 10, CacheRead: 2}, second.Usage); d != "" {
+	if d := cmp.Diff(&message.Usage{InputTokens: 7, OutputTokens: 3, TotalTokens: 10, CacheRead: 2},
+		second.Usage); d != "" {
 		t.Error(d)
 	}
 	again := ask(t, m, human("list /tmp please"), first, result("x"), second, result("y"))
@@ -87,7 +89,8 @@ func TestTurnIsChosenByTheLastVisibleHumanMessage(t *testing.T) {
 }
 
 func TestNoToolsGetsTheFinalText(t *testing.T) {
-	req := &model.Request{Messages: []message.Message{human("list /a"), message.New(message.AI, ""), result("r")}, Settings: model.Settings{NoTools: true}}
+	req := &model.Request{Messages: []message.Message{human("list /a"), message.New(message.AI, ""), result("r")},
+		Settings: model.Settings{NoTools: true}}
 	got, err := model.Collect(demo(t).Stream(t.Context(), req))
 	if err != nil || got.Text() != "I stop: 1 result(s)." || len(got.ToolCalls) > 0 {
 		t.Errorf("%q, %v", got.Text(), err)
@@ -105,10 +108,13 @@ func TestFailures(t *testing.T) {
 		msgs []message.Message
 		want model.Error
 	}{
-		{"scripted", []message.Message{human("fail")}, model.Error{Class: model.ClassRateLimit, Status: 429, Code: "slow_down", Message: "slow", RetryAfter: 2 * time.Second}},
-		{"no dialogue", []message.Message{human("what?")}, model.Error{Class: model.ClassBadRequest, Message: `no dialogue of the script matches "what?"; add one without match`}},
-		{"turns used up", []message.Message{human("loop"), message.New(message.AI, "")}, model.Error{Class: model.ClassBadRequest,
-			Message: "dialogue 3 of the script has 1 turns and the conversation needs turn 2; add it, or end the dialogue with a turn without tool calls"}},
+		{"scripted", []message.Message{human("fail")}, model.Error{Class: model.ClassRateLimit, Status: 429,
+			Code: "slow_down", Message: "slow", RetryAfter: 2 * time.Second}},
+		{"no dialogue", []message.Message{human("what?")}, model.Error{Class: model.ClassBadRequest,
+			Message: `no dialogue of the script matches "what?"; add one without match`}},
+		{"turns used up", []message.Message{human("loop"), message.New(message.AI, "")},
+			model.Error{Class: model.ClassBadRequest,
+				Message: "dialogue 3 of the script has 1 turns and the conversation needs turn 2; add it, or end the dialogue with a turn without tool calls"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,7 +143,8 @@ func TestDelaysAndCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ask(t, m, human("slow"))
-	if d := cmp.Diff([]time.Duration{3 * time.Second, time.Second, time.Second}, slept); d != "" || got.Text() != "0123456789" {
+	if d := cmp.Diff([]time.Duration{3 * time.Second, time.Second, time.Second}, slept); d != "" ||
+		got.Text() != "0123456789" {
 		t.Errorf("%q %s", got.Text(), d)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -157,7 +164,8 @@ func TestFunc(t *testing.T) {
 		return Turn{Text: "you said " + req.Messages[0].Text(), ToolCalls: []Call{{ID: "x", Name: "f", Args: "{}"}}}
 	})
 	got := ask(t, f, human("hi"))
-	if got.Text() != "you said hi" || got.ToolCalls[0].ID != "x" || got.Usage.TotalTokens == 0 || f.Name() != "scripted/func" {
+	if got.Text() != "you said hi" || got.ToolCalls[0].ID != "x" || got.Usage.TotalTokens == 0 ||
+		f.Name() != "scripted/func" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -168,13 +176,17 @@ func TestLoadErrorsNameFileLineAndRemedy(t *testing.T) {
 		{"no YAML", "a: [", "did not find expected node content; check the indentation"},
 		{"nothing", "", "line 1: there are no dialogues; add"},
 		{"no turns", "dialogues:\n- match: a", "dialogue 1 has no turns; add"},
-		{"no tool name", "dialogues:\n- turns:\n  - tool_calls: [{args: {}}]", `dialogue 1, turn 1: a tool call has no name; add "name:"`},
+		{"no tool name", "dialogues:\n- turns:\n  - tool_calls: [{args: {}}]",
+			`dialogue 1, turn 1: a tool call has no name; add "name:"`},
 		{"bad expression", "dialogues:\n- match: '('\n  turns: [{}]", "line 2: match is not a regular expression"},
 		{"bad template", "dialogues:\n- turns:\n  - text: '{{'", "line 3: template: text:1: unclosed action"},
-		{"bad class", "dialogues:\n- turns:\n  - error: {class: funny}", `line 3: unknown error class "funny"; use one of`},
-		{"bad duration", "dialogues:\n- turns:\n  - delay: soon", "line 3: cannot unmarshal !!str `soon` into time.Duration"},
+		{"bad class", "dialogues:\n- turns:\n  - error: {class: funny}",
+			`line 3: unknown error class "funny"; use one of`},
+		{"bad duration", "dialogues:\n- turns:\n  - delay: soon",
+			"line 3: cannot unmarshal !!str `soon` into time.Duration"},
 		{"text that is a list", "dialogues:\n- turns:\n  - text: [a]", "line 3: a text is expected here; quote it"},
-		{"arguments that hold themselves", "dialogues:\n- turns:\n  - tool_calls: [{name: f, args: &a [*a]}]", "too much; write them as a JSON string"},
+		{"arguments that hold themselves", "dialogues:\n- turns:\n  - tool_calls: [{name: f, args: &a [*a]}]",
+			"too much; write them as a JSON string"},
 		{"infinite argument", "dialogues:\n- turns:\n  - tool_calls: [{name: f, args: {x: .inf}}]", "quote the value"},
 	}
 	for _, tt := range tests {
@@ -196,7 +208,8 @@ func TestLoadErrorsNameFileLineAndRemedy(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	plain := []byte(`{"dialogues":[{"turns":[{"text":"hi"}]}]}`)
-	for want, cfg := range map[string]Config{"scripted/inline": {Script: plain}, "scripted/tour": {Path: "x/tour.yaml", Script: plain}} {
+	for want, cfg := range map[string]Config{"scripted/inline": {Script: plain},
+		"scripted/tour": {Path: "x/tour.yaml", Script: plain}} {
 		m, err := New(cfg)
 		if err != nil || m.Name() != want {
 			t.Errorf("%v, %v, want %s", m, err, want)
@@ -211,16 +224,19 @@ func FuzzScript(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(seed)
-	for _, s := range []string{`{"dialogues":[{"turns":[{"text":"{{.User}}"}]}]}`, "dialogues:\n- turns:\n  - tool_calls: [{name: f, args: &a {x: *a}}]",
+	for _, s := range []string{`{"dialogues":[{"turns":[{"text":"{{.User}}"}]}]}`,
+		"dialogues:\n- turns:\n  - tool_calls: [{name: f, args: &a {x: *a}}]",
 		"a: &a [*a]", "dialogues: [{turns: [{text: &t '{{1}}', reasoning: *t}]}]"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := New(Config{Script: data, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+		m, err := New(Config{Script: data,
+			Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 		if err != nil {
 			return
 		}
-		_, err = model.Collect(m.Stream(t.Context(), &model.Request{Messages: []message.Message{human("list /tmp"), result("r")}}))
+		_, err = model.Collect(m.Stream(t.Context(),
+			&model.Request{Messages: []message.Message{human("list /tmp"), result("r")}}))
 		if err != nil && model.AsError(err) == nil {
 			t.Errorf("%v", err)
 		}

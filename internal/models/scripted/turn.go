@@ -100,7 +100,8 @@ func (p *player) play(ctx context.Context, req *model.Request, turn Turn, yield 
 }
 
 func (p *player) failure(e *Error) error {
-	out := &model.Error{Class: e.Class, Provider: provider, Model: p.name, Status: e.Status, Code: e.Code, Message: e.Message, RetryAfter: e.RetryAfter}
+	out := &model.Error{Class: e.Class, Provider: provider, Model: p.name, Status: e.Status, Code: e.Code,
+		Message: e.Message, RetryAfter: e.RetryAfter}
 	out.Class = cmp.Or(out.Class, model.ClassTransient)
 	if out.Message == "" {
 		out.Message = "the script fails here"

@@ -28,7 +28,8 @@ func median(b *testing.B, f func()) {
 
 func benchOpen(b *testing.B, p *Provider) sandbox.Sandbox {
 	b.Helper()
-	box, err := p.Open(b.Context(), sandbox.Spec{ID: "bench", Mounts: []sandbox.Mount{{Host: sandboxtest.Folder(b), Path: sandbox.Workspace}}})
+	box, err := p.Open(b.Context(),
+		sandbox.Spec{ID: "bench", Mounts: []sandbox.Mount{{Host: sandboxtest.Folder(b), Path: sandbox.Workspace}}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func benchOpen(b *testing.B, p *Provider) sandbox.Sandbox {
 
 func benchRun(b *testing.B, box sandbox.Sandbox, script string) {
 	b.Helper()
-	if res, err := box.Run(b.Context(), sandbox.Command{Script: script, Timeout: 10 * time.Second}); err != nil || res.Exit != 0 {
+	if res, err := box.Run(b.Context(), sandbox.Command{Script: script, Timeout: 10 * time.Second}); err != nil ||
+		res.Exit != 0 {
 		b.Fatalf("%+v, %v", res, err)
 	}
 }

@@ -66,7 +66,8 @@ func (g *group) setupV1(l sandbox.Limits) error {
 			return err
 		}
 		// Only where the kernel accounts for swap.
-		if err := g.write(dir, "memory.memsw.limit_in_bytes", strconv.FormatInt(l.Memory, 10)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := g.write(dir, "memory.memsw.limit_in_bytes", strconv.FormatInt(l.Memory, 10)); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

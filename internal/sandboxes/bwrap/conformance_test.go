@@ -21,7 +21,8 @@ func TestConformance(t *testing.T) { sandboxtest.Run(t, New(Config{})) }
 func TestEscape(t *testing.T) { sandboxtest.RunEscape(t, New(Config{})) }
 
 func TestOrphans(t *testing.T) {
-	sandboxtest.RunOrphans(t, New(Config{}), func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
-		return p.Open(ctx, spec)
-	})
+	sandboxtest.RunOrphans(t, New(Config{}),
+		func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
+			return p.Open(ctx, spec)
+		})
 }

@@ -62,7 +62,8 @@ func (r request) text() string {
 		"(",
 		"echo 800 >/proc/self/oom_score_adj", // the OOM killer shall not choose the init
 		fmt.Sprintf("ulimit -u %d -f %d", r.limits.Processes, r.room/1024),
-		fmt.Sprintf("cd -- %s 2>/dev/null || { echo %s >&2; exit 1; }", quote(dir), quote("bash: cannot change to the folder "+dir)),
+		fmt.Sprintf("cd -- %s 2>/dev/null || { echo %s >&2; exit 1; }", quote(dir),
+			quote("bash: cannot change to the folder "+dir)),
 		"unset OLDPWD",
 	}
 	for _, secret := range r.cmd.Secrets { // by the shell itself, as the host sees the arguments of programs

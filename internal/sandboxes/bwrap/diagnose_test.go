@@ -15,10 +15,13 @@ import (
 // What bwrap says, and a word of the remedy.
 func TestDiagnose(t *testing.T) {
 	tests := []struct{ name, says, want string }{
-		{"namespaces used up", "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)", "max_user_namespaces"},
+		{"namespaces used up",
+			"bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
+			"max_user_namespaces"},
 		{"no space", "bwrap: Creating new namespace failed: No space left on device", "max_user_namespaces"},
 		{"debian sysctl", "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces. On e.g. debian this can be enabled with 'sysctl kernel.unprivileged_userns_clone=1'.", "unprivileged_userns_clone"},
-		{"seccomp of docker", "bwrap: Creating new namespace failed: Operation not permitted", "unprivileged_userns_clone"},
+		{"seccomp of docker", "bwrap: Creating new namespace failed: Operation not permitted",
+			"unprivileged_userns_clone"},
 		{"apparmor of ubuntu", "bwrap: setting up uid map: Permission denied", "AppArmor"},
 		{"apparmor, loopback", "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "AppArmor"},
 		{"masked proc", "bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "systempaths=unconfined"},
@@ -34,7 +37,8 @@ func TestDiagnose(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := diagnose(tt.says, errors.New("signal: killed"))
-			if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.says) {
+			if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %q in it", err, tt.want)
 			}
 		})
@@ -64,7 +68,8 @@ func TestProbeWhereNamespacesAreOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer exe.Close()
-	cmd := exec.Command("bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns", "--dev-bind", "/", "/",
+	cmd := exec.Command("bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns", "--dev-bind",
+		"/", "/",
 		"--tmpfs", "/tmp", "--", "/proc/self/fd/3", "-test.run=^TestHelperProcess$")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", helperEnv + "=probe"}
 	cmd.Dir = "/"
@@ -73,7 +78,8 @@ func TestProbeWhereNamespacesAreOff(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "probe: ") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !strings.Contains(string(out), sandbox.ErrUnavailable.Error()) || !strings.Contains(string(out), "max_user_namespaces") {
+	if !strings.Contains(string(out), sandbox.ErrUnavailable.Error()) ||
+		!strings.Contains(string(out), "max_user_namespaces") {
 		t.Errorf("got %s", out)
 	}
 }

@@ -43,8 +43,10 @@ func inPython(program string) string {
 // growth is how a command may try to take more of the disk than there is for it. Each would take gigabytes.
 var growth = []struct{ name, script string }{
 	{"Writers", `for i in $(seq 16); do (while :; do cat /dev/zero >f$i; done) 2>/dev/null & done; wait`},
-	{"SmallFiles", `for i in $(seq 8); do (for j in $(seq 10000); do head -c 900000 /dev/zero >f$i-$j || exit; done) & done; wait`},
-	{"ClosedFolder", `mkdir closed; chmod 300 closed; for i in $(seq 16); do (while :; do cat /dev/zero >closed/f$i; done) 2>/dev/null & done; wait`},
+	{"SmallFiles",
+		`for i in $(seq 8); do (for j in $(seq 10000); do head -c 900000 /dev/zero >f$i-$j || exit; done) & done; wait`},
+	{"ClosedFolder",
+		`mkdir closed; chmod 300 closed; for i in $(seq 16); do (while :; do cat /dev/zero >closed/f$i; done) 2>/dev/null & done; wait`},
 	{"Folders", inPython(`
 for i in range(10**7): os.mkdir(str(i))`)},
 	{"SparseFiles", inPython(`
@@ -80,7 +82,8 @@ func TestDiskHoldsAtAnySpeed(t *testing.T) {
 	for _, g := range growth {
 		t.Run(g.name, func(t *testing.T) {
 			dir := fastFolder(t)
-			b := openBox(t, New(Config{}), sandbox.Limits{Disk: limit}, sandbox.Mount{Host: dir, Path: sandbox.Workspace})
+			b := openBox(t, New(Config{}), sandbox.Limits{Disk: limit},
+				sandbox.Mount{Host: dir, Path: sandbox.Workspace})
 			most := peak(t, dir)
 			res, out := try(t, b, g.script)
 			if got := most(); got > limit+over {
@@ -95,7 +98,8 @@ func TestDiskHoldsAtAnySpeed(t *testing.T) {
 			if res, _ := try(t, b, "echo more >more"); res.Limit != "disk" || res.Exit == 0 {
 				t.Errorf("it still grows: %+v", res)
 			}
-			if res, out := try(t, b, "chmod -R u+rwx . && find . -mindepth 1 -delete"); res.Limit != "" || res.Exit != 0 {
+			if res, out := try(t, b, "chmod -R u+rwx . && find . -mindepth 1 -delete"); res.Limit != "" ||
+				res.Exit != 0 {
 				t.Errorf("deleting: %+v\n%s", res, out)
 			}
 			run(t, b, "head -c 20000000 /dev/zero >again")
@@ -147,7 +151,8 @@ func peak(t *testing.T, dir string) func() int64 {
 
 // TestCommandThatEndsAboveTheDiskLimitSaysSo: it is over before anybody can stop it.
 func TestCommandThatEndsAboveTheDiskLimitSaysSo(t *testing.T) {
-	b := openBox(t, New(Config{}), sandbox.Limits{Disk: 64 << 20}, sandbox.Mount{Host: fastFolder(t), Path: sandbox.Workspace})
+	b := openBox(t, New(Config{}), sandbox.Limits{Disk: 64 << 20},
+		sandbox.Mount{Host: fastFolder(t), Path: sandbox.Workspace})
 	if res, out := try(t, b, "head -c 66900000 /dev/zero >most"); res.Exit != 0 || res.Limit != "" {
 		t.Fatalf("below the limit: %+v\n%s", res, out)
 	}
@@ -162,7 +167,8 @@ func TestCommandThatEndsAboveTheDiskLimitSaysSo(t *testing.T) {
 // TestDiskIsKnownFromTheStart: what an earlier sandbox left counts for the first command.
 func TestDiskIsKnownFromTheStart(t *testing.T) {
 	mount := sandbox.Mount{Host: fastFolder(t), Path: sandbox.Workspace}
-	if res, _ := try(t, openBox(t, New(Config{}), sandbox.Limits{}, mount), "head -c 50000000 /dev/zero >old"); res.Exit != 0 {
+	if res, _ := try(t, openBox(t, New(Config{}), sandbox.Limits{}, mount),
+		"head -c 50000000 /dev/zero >old"); res.Exit != 0 {
 		t.Fatalf("%+v", res)
 	}
 	b := openBox(t, New(Config{}), sandbox.Limits{Disk: 32 << 20}, mount)
@@ -181,7 +187,8 @@ func TestLargeFolderOfAPerson(t *testing.T) {
 			t.Errorf("a small change: %+v\n%s", res, out)
 		}
 	}
-	if res, out := try(t, b, "for i in $(seq 2000); do head -c 900000 /dev/zero >/mnt/project/f$i; sleep 0.002; done"); res.Limit != "disk" || res.Exit == 0 {
+	if res, out := try(t, b,
+		"for i in $(seq 2000); do head -c 900000 /dev/zero >/mnt/project/f$i; sleep 0.002; done"); res.Limit != "disk" || res.Exit == 0 {
 		t.Errorf("a large one: %+v\n%s", res, out)
 	}
 }
@@ -199,9 +206,12 @@ func TestCountsThatEnd(t *testing.T) {
 		{"above", &disk{limit: limit, known: true, used: limit}, limit + 1, "disk"},
 		{"above, and less than before", &disk{limit: limit, known: true, used: limit + 2}, limit + 1, ""},
 		{"a person's, first", &disk{limit: limit, foreign: true, used: limit}, limit + 1, ""},
-		{"a person's, a little more", &disk{limit: limit, foreign: true, known: true, used: limit + 1}, limit + step, ""},
-		{"a person's, much more", &disk{limit: limit, foreign: true, known: true, used: limit + 1}, limit + step + 2, "disk"},
-		{"a person's, too much to count", &disk{limit: limit, foreign: true, known: true, used: 2 * limit}, 2 * limit, "disk"},
+		{"a person's, a little more", &disk{limit: limit, foreign: true, known: true, used: limit + 1}, limit + step,
+			""},
+		{"a person's, much more", &disk{limit: limit, foreign: true, known: true, used: limit + 1}, limit + step + 2,
+			"disk"},
+		{"a person's, too much to count", &disk{limit: limit, foreign: true, known: true, used: 2 * limit}, 2 * limit,
+			"disk"},
 		{"scarce, since now", &disk{limit: limit, known: true, scarce: true}, 1, ""},
 		{"scarce", &disk{limit: limit, known: true, scarce: true, before: true}, 1, "free disk"},
 		{"scarce, and less than before", &disk{limit: limit, known: true, scarce: true, before: true, used: 2}, 1, ""},
@@ -291,7 +301,8 @@ func TestAllowance(t *testing.T) {
 // TestFileSystemsAreAskedOnce: several folders on one file system, and files of one's own count.
 func TestFileSystemsAreAskedOnce(t *testing.T) {
 	dir := fastFolder(t)
-	mounts := []sandbox.Mount{{Host: dir, Path: sandbox.Workspace}, {Host: dir, Path: sandbox.Outputs}, {Host: "/proc", Path: "/mnt/ro", ReadOnly: true}}
+	mounts := []sandbox.Mount{{Host: dir, Path: sandbox.Workspace}, {Host: dir, Path: sandbox.Outputs},
+		{Host: "/proc", Path: "/mnt/ro", ReadOnly: true}}
 	one, _ := fileSystems(mounts[:1])
 	all, scarce := fileSystems(mounts)
 	if all > one+one/2 || one == 0 || scarce {

@@ -63,5 +63,6 @@ func userMap(uid, gid int, who identity) (*os.File, error) {
 
 // unmappable reports whether the kernel or the file system cannot map users.
 func unmappable(err error) bool {
-	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM)
+	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) ||
+		errors.Is(err, unix.EPERM)
 }

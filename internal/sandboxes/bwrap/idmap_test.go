@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/sandbox"
 )
 
-// A server run by root shows a person's folders to sandboxes of many users: each can use them, and on the disk everything
-// stays its owner's.
+// A server run by root shows a person's folders to sandboxes of many users: each can use them, and on the disk
+// everything stays its owner's.
 func TestFoldersOfAPersonKeepTheirOwner(t *testing.T) {
 	machinetest.NeedRoot(t, "show a person's folders to other users")
 	base := t.TempDir()
@@ -35,13 +35,15 @@ func TestFoldersOfAPersonKeepTheirOwner(t *testing.T) {
 	p := New(Config{RuntimeDir: "/tmp"})
 	for _, id := range []string{"one", "two"} {
 		box, err := p.Open(t.Context(), sandbox.Spec{ID: id, Mounts: []sandbox.Mount{
-			{Host: work, Path: "/mnt/work"}, {Host: mine, Path: "/mnt/mine"}, {Host: mine, Path: "/mnt/look", ReadOnly: true},
+			{Host: work, Path: "/mnt/work"}, {Host: mine, Path: "/mnt/mine"},
+			{Host: mine, Path: "/mnt/look", ReadOnly: true},
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out, errs strings.Builder
-		script := "cat /mnt/look/secret; echo x > /mnt/work/" + id + "; echo y > /mnt/mine/" + id + "; touch /mnt/look/no"
+		script := "cat /mnt/look/secret; echo x > /mnt/work/" + id + "; echo y > /mnt/mine/" + id +
+			"; touch /mnt/look/no"
 		_, err = box.Run(t.Context(), sandbox.Command{Script: script, Dir: "/tmp", Stdout: &out, Stderr: &errs})
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +54,8 @@ func TestFoldersOfAPersonKeepTheirOwner(t *testing.T) {
 		if out.String() != "for the owner\n" || !strings.Contains(errs.String(), "Read-only file system") {
 			t.Errorf("%s: out %q, err %q", id, out.String(), errs.String())
 		}
-		for path, want := range map[string]uint32{filepath.Join(work, id): 0, filepath.Join(mine, id): 4321, mine: 4321, work: 0} {
+		for path, want := range map[string]uint32{filepath.Join(work, id): 0, filepath.Join(mine, id): 4321, mine: 4321,
+			work: 0} {
 			fi, err := os.Stat(path)
 			if err != nil {
 				t.Error(err)

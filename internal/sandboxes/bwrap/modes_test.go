@@ -57,7 +57,8 @@ func TestHelperProcess(t *testing.T) {
 	case "probe":
 		fmt.Printf("probe: %v\n", New(Config{}).Probe(t.Context()))
 	case "serve":
-		box := openBox(t, New(Config{}), sandbox.Limits{}, sandbox.Mount{Host: os.Getenv("PUDU_FOLDER"), Path: sandbox.Workspace})
+		box := openBox(t, New(Config{}), sandbox.Limits{},
+			sandbox.Mount{Host: os.Getenv("PUDU_FOLDER"), Path: sandbox.Workspace})
 		run(t, box, os.Getenv("PUDU_SCRIPT"))
 		fmt.Println("serving", box.dir)
 		time.Sleep(time.Minute)
@@ -86,7 +87,8 @@ func openBox(t *testing.T, p *Provider, l sandbox.Limits, mounts ...sandbox.Moun
 func run(t *testing.T, b sandbox.Sandbox, script string) string {
 	t.Helper()
 	var out bytes.Buffer
-	res, err := b.Run(context.Background(), sandbox.Command{Script: script, Stdout: &out, Stderr: &out, Timeout: 20 * time.Second})
+	res, err := b.Run(context.Background(), sandbox.Command{Script: script, Stdout: &out, Stderr: &out,
+		Timeout: 20 * time.Second})
 	if err != nil || res.Exit != 0 {
 		t.Fatalf("%s: %+v, %v\n%s", script, res, err, out.String())
 	}
@@ -154,7 +156,8 @@ func TestCommandLineAndEnvironmentSayNothing(t *testing.T) {
 	for _, pid := range hostFamily(b.cmd.Process.Pid) {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if len(line) == 0 || bytes.Contains(line, []byte(b.dir)) || bytes.Contains(line, []byte("--bind")) || bytes.Contains(env, []byte("hush")) {
+		if len(line) == 0 || bytes.Contains(line, []byte(b.dir)) || bytes.Contains(line, []byte("--bind")) ||
+			bytes.Contains(env, []byte("hush")) {
 			t.Errorf("process %d: %q, %q", pid, line, env)
 		}
 	}
@@ -162,7 +165,8 @@ func TestCommandLineAndEnvironmentSayNothing(t *testing.T) {
 
 func TestServerKilledLeavesNothing(t *testing.T) {
 	word := fmt.Sprintf("75319.%d", os.Getpid())
-	cmd := helper("serve", "PUDU_FOLDER="+sandboxtest.Folder(t), "PUDU_SCRIPT="+strings.ReplaceAll("sleep WORD & setsid sleep WORD & (env -i setsid sleep WORD &) &", "WORD", word))
+	cmd := helper("serve", "PUDU_FOLDER="+sandboxtest.Folder(t), "PUDU_SCRIPT="+
+		strings.ReplaceAll("sleep WORD & setsid sleep WORD & (env -i setsid sleep WORD &) &", "WORD", word))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +273,8 @@ func TestClosedFolders(t *testing.T) {
 	if err := os.Chmod(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := openBox(t, New(Config{}), sandbox.Limits{}, sandbox.Mount{Host: host, Path: sandbox.Workspace}, sandbox.Mount{Host: ro, Path: "/mnt/skills", ReadOnly: true})
+	b := openBox(t, New(Config{}), sandbox.Limits{}, sandbox.Mount{Host: host, Path: sandbox.Workspace},
+		sandbox.Mount{Host: ro, Path: "/mnt/skills", ReadOnly: true})
 	run(t, b, "echo x >f; ! touch /mnt/skills/y 2>/dev/null")
 	run(t, b, "cat f; sleep 0.3; cat f")
 	if got, err := os.ReadFile(filepath.Join(host, "f")); err != nil || string(got) != "x\n" {
@@ -294,14 +299,16 @@ func TestProgramsAreThere(t *testing.T) {
 		t.Fatal("none")
 	}
 	b := openBox(t, p, sandbox.Limits{})
-	run(t, b, "command -v "+strings.Join(progs, " ")+` >/dev/null || exit 1; for p in `+strings.Join(progs, " ")+`; do command -v $p >/dev/null || { echo $p; exit 1; }; done`)
+	run(t, b, "command -v "+strings.Join(progs, " ")+` >/dev/null || exit 1; for p in `+strings.Join(progs, " ")+
+		`; do command -v $p >/dev/null || { echo $p; exit 1; }; done`)
 }
 
 func TestLimitsBelongToTheCgroup(t *testing.T) {
 	p := New(Config{})
 	b := openBox(t, p, sandbox.Limits{CPUs: 0.5, Memory: 256 << 20, Processes: 50})
 	if len(p.groups.parents()) == 0 {
-		machinetest.Cannot(t, "no cgroup can be made; rlimits and the watchdog hold the limits, which the escape suite shows")
+		machinetest.Cannot(t,
+			"no cgroup can be made; rlimits and the watchdog hold the limits, which the escape suite shows")
 	}
 	for _, pid := range hostFamily(b.cmd.Process.Pid) {
 		in, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -336,7 +343,8 @@ func TestProcessorsWithoutCgroup(t *testing.T) {
 	if got := run(t, b, "nproc"); got != "1\n" {
 		t.Errorf("got %q processors", got)
 	}
-	if got := run(t, openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{}), "nproc"); got != fmt.Sprintln(runtime.NumCPU()) {
+	if got := run(t, openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{}),
+		"nproc"); got != fmt.Sprintln(runtime.NumCPU()) {
 		t.Errorf("without a limit: %q processors", got)
 	}
 }
@@ -364,19 +372,22 @@ func TestInheritedDescriptorsStay(t *testing.T) {
 	}
 }
 
-// TestHostile31Environment is item 31 of the list of hostile inputs: no variable of the server is in a sandbox, be it a secret by its
-// name or one that loaders and shells obey, in no process that can be seen there, and not in a command that is left running either.
+// TestHostile31Environment is item 31 of the list of hostile inputs: no variable of the server is in a sandbox, be it a
+// secret by its name or one that loaders and shells obey, in no process that can be seen there, and not in a command
+// that is left running either.
 func TestHostile31Environment(t *testing.T) {
 	for _, name := range []string{
-		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PGPASSFILE", "PGPASSWORD", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS", "DATABASE_URL", "GH_TOKEN",
-		"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "GLIBC_TUNABLES", "LD_LIBRARY_PATH", "BASH_ENV", "ENV",
-		"PYTHONSTARTUP", "PYTHONPATH", "NODE_OPTIONS", "PERL5OPT", "GIT_SSH_COMMAND", "PROMPT_COMMAND", "PUDU_TOKEN", "harmless",
+		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PGPASSFILE", "PGPASSWORD", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS",
+		"DATABASE_URL", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "MAVEN_OPTS", "JAVA_TOOL_OPTIONS",
+		"GLIBC_TUNABLES", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PYTHONPATH", "NODE_OPTIONS",
+		"PERL5OPT", "GIT_SSH_COMMAND", "PROMPT_COMMAND", "PUDU_TOKEN", "harmless",
 	} {
 		t.Setenv(name, "hush-31")
 	}
 	b := openBox(t, New(Config{}), sandbox.Limits{})
 	run(t, b, "sleep 30 >/dev/null 2>&1 &")
-	out := run(t, b, `env; python3 -c 'import os; print(os.environ)' 2>/dev/null; for p in /proc/[0-9]*/environ; do tr '\0' '\n' <$p; done 2>/dev/null; echo done`)
+	out := run(t,
+		b, `env; python3 -c 'import os; print(os.environ)' 2>/dev/null; for p in /proc/[0-9]*/environ; do tr '\0' '\n' <$p; done 2>/dev/null; echo done`)
 	if strings.Contains(out, "hush-31") || !strings.HasSuffix(out, "done\n") {
 		t.Errorf("the sandbox has\n%s", out)
 	}

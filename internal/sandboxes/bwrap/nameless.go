@@ -34,7 +34,8 @@ type keptFile struct {
 func (v *view) keptBy(all []process) *nameless {
 	n := &nameless{files: map[inode]*keptFile{}}
 	for _, p := range all {
-		for tries := 3; !n.look(v, p); time.Sleep(time.Millisecond) { // the kernel refuses it for one that is just ending
+		// the kernel refuses it for one that is just ending
+		for tries := 3; !n.look(v, p); time.Sleep(time.Millisecond) {
 			if tries--; tries == 0 {
 				n.blind = true
 				break
@@ -144,7 +145,8 @@ func parseMapping(line string) (m mapping, ok bool) {
 	}
 	var from, to, offset, major, minor uint64
 	var rights string
-	if _, err := fmt.Sscanf(line, "%x-%x %s %x %x:%x %d", &from, &to, &rights, &offset, &major, &minor, &m.file.ino); err != nil || to < from {
+	if _, err := fmt.Sscanf(line, "%x-%x %s %x %x:%x %d", &from, &to, &rights, &offset, &major, &minor,
+		&m.file.ino); err != nil || to < from {
 		return m, false
 	}
 	m.at, _, _ = strings.Cut(line, " ")

@@ -24,7 +24,8 @@ func TestNamelessFilesAreFound(t *testing.T) {
 		{"in a socket", "a, b = socket.socketpair(); socket.send_fds(a, [b'x'], [f]); os.close(f)", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := openBox(t, New(Config{}), sandbox.Limits{}, sandbox.Mount{Host: fastFolder(t), Path: sandbox.Workspace})
+			b := openBox(t, New(Config{}), sandbox.Limits{},
+				sandbox.Mount{Host: fastFolder(t), Path: sandbox.Workspace})
 			run(t, b, "("+inPython(`
 f = os.open("f", os.O_RDWR | os.O_CREAT)
 os.unlink("f")

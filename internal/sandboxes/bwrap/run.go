@@ -225,7 +225,8 @@ func (b *box) await(ctx context.Context, c *command) (sandbox.Result, error) {
 // gone explains why there is no sandbox any more.
 func (b *box) gone() error {
 	if b.group.oomKills() > 0 {
-		return fmt.Errorf("%w: it died, its memory limit of %d MiB was reached", sandbox.ErrClosed, b.spec.Limits.Memory>>20)
+		return fmt.Errorf("%w: it died, its memory limit of %d MiB was reached", sandbox.ErrClosed,
+			b.spec.Limits.Memory>>20)
 	}
 	return sandbox.ErrClosed
 }

@@ -66,7 +66,8 @@ func filter() []bpf.Instruction {
 		load(offNumber),
 	}
 	if x32Bit != 0 {
-		prog = append(prog, bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1}, bpf.RetConstant{Val: eperm})
+		prog = append(prog, bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1},
+			bpf.RetConstant{Val: eperm})
 	}
 	for _, nr := range slices.Concat(denied, deniedHere) {
 		prog = append(prog, onCall(nr, bpf.RetConstant{Val: eperm})...)

@@ -25,8 +25,9 @@ type bind struct {
 // such as /root, is shown inside the runtime folder, by a mount that only the thread that starts bwrap sees.
 func (b *box) reachable() (mounts []sandbox.Mount, stage []bind, err error) {
 	if !passable(b.dir) && b.who.drop {
-		return nil, nil, unavailable("use runtime folder "+b.dir, errors.New("not all users can pass through the folders above it; "+
-			"set TMPDIR to one like /tmp"))
+		return nil, nil, unavailable("use runtime folder "+b.dir,
+			errors.New("not all users can pass through the folders above it; "+
+				"set TMPDIR to one like /tmp"))
 	}
 	for i, m := range b.spec.Mounts {
 		host, err := filepath.EvalSymlinks(m.Host)
@@ -83,7 +84,8 @@ func (s bind) show(who identity) error {
 			return err
 		}
 		if !s.readOnly {
-			return fmt.Errorf("the kernel or the file system cannot map users (%w); show it read-only, or run Pudu as the folder's owner", err)
+			return fmt.Errorf("the kernel or the file system cannot map users (%w); show it read-only, or run Pudu "+
+				"as the folder's owner", err)
 		}
 	}
 	return unix.Mount(s.from, s.to, "", unix.MS_BIND|unix.MS_REC, "")

@@ -144,7 +144,8 @@ func TestWalkOfLockedFolders(t *testing.T) {
 	modes := []os.FileMode{0, 0o100, 0o200, 0o300, 0o400, 0o600}
 	for _, mode := range modes {
 		locked := filepath.Join(dir, fmt.Sprintf("%o", mode))
-		if err := errors.Join(os.Mkdir(locked, 0o755), os.WriteFile(filepath.Join(locked, "file"), nil, 0o644), os.Chmod(locked, mode)); err != nil {
+		if err := errors.Join(os.Mkdir(locked, 0o755), os.WriteFile(filepath.Join(locked, "file"), nil, 0o644),
+			os.Chmod(locked, mode)); err != nil {
 			t.Fatal(err)
 		}
 	}

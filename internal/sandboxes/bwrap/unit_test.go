@@ -87,16 +87,18 @@ func TestFilter(t *testing.T) {
 }
 
 func TestProfile(t *testing.T) {
-	mounts := []sandbox.Mount{{Host: "/h/b", Path: "/mnt/skills/b"}, {Host: "/h/a", Path: "/mnt/skills", ReadOnly: true}}
+	mounts := []sandbox.Mount{{Host: "/h/b", Path: "/mnt/skills/b"},
+		{Host: "/h/a", Path: "/mnt/skills", ReadOnly: true}}
 	args := profile("/run/x", mounts, sandbox.Limits{}.OrDefault(), fds{etc: []int{1, 2, 3, 4}})
 	if n := len(args); args[n-2] != "--remount-ro" || args[n-1] != "/" {
 		t.Errorf("the root must be made read-only last: %q", args[n-4:])
 	}
 	line := strings.Join(args, " ")
 	for _, want := range []string{
-		"--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup --unshare-net", "--disable-userns", "--die-with-parent",
-		"--new-session", "--cap-drop ALL", "--clearenv", "--ro-bind /proc/sys /proc/sys", "--size 268435456 --tmpfs /tmp",
-		"--ro-bind /h/a /mnt/skills --bind /h/b /mnt/skills/b --dir " + sandbox.Workspace,
+		"--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup --unshare-net", "--disable-userns",
+		"--die-with-parent", "--new-session", "--cap-drop ALL", "--clearenv", "--ro-bind /proc/sys /proc/sys",
+		"--size 268435456 --tmpfs /tmp", "--ro-bind /h/a /mnt/skills --bind /h/b /mnt/skills/b --dir " +
+			sandbox.Workspace,
 	} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %q in %s", want, line)
@@ -187,7 +189,8 @@ func FuzzProc(f *testing.F) {
 
 func TestParseProc(t *testing.T) {
 	var p process
-	if !p.parseStat([]byte("12 (a) R 99) S 7 12 12 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 1 1")) || p.parent != 7 || p.threads != 3 || p.zombie {
+	if !p.parseStat([]byte("12 (a) R 99) S 7 12 12 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 1 1")) || p.parent != 7 ||
+		p.threads != 3 || p.zombie {
 		t.Errorf("stat: %+v", p)
 	}
 	if !p.parseStatm([]byte("100 20 8 1 0 4 0\n")) || p.memory != int64(12*os.Getpagesize()) {
@@ -206,7 +209,8 @@ func TestFamily(t *testing.T) {
 		all := make([]process, n)
 		for i := range all {
 			// Any order, and parents that are not there.
-			all[i] = process{pid: 10 + i, parent: rapid.IntRange(1, 10+n).Draw(t, "parent"), mark: rapid.Uint64Range(0, 2).Draw(t, "mark")}
+			all[i] = process{pid: 10 + i, parent: rapid.IntRange(1, 10+n).Draw(t, "parent"),
+				mark: rapid.Uint64Range(0, 2).Draw(t, "mark")}
 		}
 		got := map[int]bool{}
 		for _, p := range family(all, func(p process) bool { return p.mark == 1 }) {
@@ -270,8 +274,9 @@ func TestOwnership(t *testing.T) {
 	}
 	who := identity{uid: 200001, gid: 200001, drop: true}
 	held, err := who.own([]sandbox.Mount{
-		{Host: filepath.Join(root, "ws"), Path: sandbox.Workspace}, {Host: filepath.Join(root, "shared"), Path: "/mnt/shared"},
-		{Host: filepath.Join(root, "rootish"), Path: "/mnt/rootish"}, {Host: filepath.Join(root, "ro"), Path: "/mnt/ro", ReadOnly: true},
+		{Host: filepath.Join(root, "ws"), Path: sandbox.Workspace},
+		{Host: filepath.Join(root, "shared"), Path: "/mnt/shared"}, {Host: filepath.Join(root, "rootish"),
+			Path: "/mnt/rootish"}, {Host: filepath.Join(root, "ro"), Path: "/mnt/ro", ReadOnly: true},
 	})
 	if err != nil || held.bytes != 6*inodeCost || !held.partial {
 		t.Fatalf("%+v, %v", held, err)
@@ -298,7 +303,8 @@ func TestIdentity(t *testing.T) {
 	if a != again || a.uid == 0 || a.gid == 0 {
 		t.Errorf("got %+v, then %+v", a, again)
 	}
-	if root := os.Geteuid() == 0; root != a.drop || root && (a == other || (a.uid < c.FirstUID || a.uid >= c.FirstUID+c.UIDs)) {
+	if root := os.Geteuid() == 0; root != a.drop ||
+		root && (a == other || (a.uid < c.FirstUID || a.uid >= c.FirstUID+c.UIDs)) {
 		t.Errorf("got %+v and %+v", a, other)
 	}
 }
@@ -310,7 +316,8 @@ func TestUnifiedHierarchy(t *testing.T) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := host{root: root, selfCgroup: []byte("0::/svc/pudu-server\n"), mounts: []byte("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n")}
+	h := host{root: root, selfCgroup: []byte("0::/svc/pudu-server\n"),
+		mounts: []byte("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n")}
 	if g := findGroups(h); g.v2 != "" || len(g.v1) != 0 {
 		t.Errorf("without controllers: %+v", g)
 	}
@@ -378,7 +385,8 @@ func TestOwnerAsksNobody(t *testing.T) {
 // TestSecretsStandInNoCommandLine: the shell itself exports them.
 func TestSecretsStandInNoCommandLine(t *testing.T) {
 	r := request{cmd: sandbox.Command{Script: "true", Env: []string{"A=b"}, Secrets: []string{"S=it's hush"}}}
-	if args, text := r.argv(), r.text(); strings.Contains(args, "hush") || !strings.Contains(text, "\nexport S='it'\\''s hush'\nexec ") {
+	if args, text := r.argv(), r.text(); strings.Contains(args, "hush") ||
+		!strings.Contains(text, "\nexport S='it'\\''s hush'\nexec ") {
 		t.Errorf("the arguments are %s, the file is %s", args, text)
 	}
 }

@@ -58,8 +58,9 @@ func (p *Provider) Open(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 			return nil, fmt.Errorf("open sandbox: mount %s: %w", m.Path, err)
 		}
 		if !plain.MatchString(m.Host) {
-			return nil, fmt.Errorf("open sandbox: mount %s: the folder %q has characters with a meaning for the shell; "+
-				"use another data folder, or a provider that isolates", m.Path, m.Host)
+			return nil,
+				fmt.Errorf("open sandbox: mount %s: the folder %q has characters with a meaning for the shell; "+
+					"use another data folder, or a provider that isolates", m.Path, m.Host)
 		}
 		b.in = append(b.in, pair{m.Path, m.Host})
 		b.out = append(b.out, pair{m.Host, m.Path})

@@ -21,19 +21,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestConformance(t *testing.T) { sandboxtest.Run(t, &Provider{}) }
 
 func TestOrphans(t *testing.T) {
-	sandboxtest.RunOrphans(t, &Provider{}, func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
-		return p.Open(ctx, spec)
-	})
+	sandboxtest.RunOrphans(t, &Provider{},
+		func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
+			return p.Open(ctx, spec)
+		})
 }
 
-var pairs = []pair{{"/mnt/user-data/workspace", "/srv/t1/ws"}, {"/mnt/user-data", "/srv/t1"}, {"/mnt/skills", "/srv/skills"}}
+var pairs = []pair{{"/mnt/user-data/workspace", "/srv/t1/ws"}, {"/mnt/user-data", "/srv/t1"},
+	{"/mnt/skills", "/srv/skills"}}
 
 func TestTranslate(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"alone", "/mnt/skills", "/srv/skills"},
 		{"below", "cat /mnt/skills/a/b.md", "cat /srv/skills/a/b.md"},
 		{"the longest", "ls /mnt/user-data/workspace /mnt/user-data/uploads", "ls /srv/t1/ws /srv/t1/uploads"},
-		{"another name", "/mnt/user-data-backup /mnt/skills2 /mnt/skills.bak", "/mnt/user-data-backup /mnt/skills2 /mnt/skills.bak"},
+		{"another name", "/mnt/user-data-backup /mnt/skills2 /mnt/skills.bak",
+			"/mnt/user-data-backup /mnt/skills2 /mnt/skills.bak"},
 		{"part of another path", "/x/mnt/skills /mnt/skills/mnt/skills", "/x/mnt/skills /srv/skills/mnt/skills"},
 		{"quotes", `"/mnt/skills" '/mnt/skills/x';(/mnt/skills)`, `"/srv/skills" '/srv/skills/x';(/srv/skills)`},
 		{"assignment", "A=/mnt/skills:/mnt/user-data", "A=/srv/skills:/srv/t1"},
@@ -52,7 +55,8 @@ func TestTranslate(t *testing.T) {
 
 func TestMaskAcrossCuts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"/mnt/user-data", "/mnt/skills", "/workspace", "/", "-", " ", "x", "\n", "/mnt", "\xff"})).Draw(t, "text"), "")
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"/mnt/user-data", "/mnt/skills", "/workspace",
+			"/", "-", " ", "x", "\n", "/mnt", "\xff"})).Draw(t, "text"), "")
 		var out bytes.Buffer
 		m := &masker{to: &out, pairs: pairs}
 		for rest := text; rest != ""; {
@@ -71,7 +75,8 @@ func TestMaskHoldsBackNoMoreThanNeeded(t *testing.T) {
 	var out bytes.Buffer
 	m := &masker{to: &out, pairs: pairs}
 	for _, step := range []struct{ write, seen string }{
-		{"prompt> ", "prompt> "}, {"/bin/ls ", "prompt> /bin/ls "}, {"/mnt/sk", "prompt> /bin/ls "}, {"y", "prompt> /bin/ls /mnt/sky"},
+		{"prompt> ", "prompt> "}, {"/bin/ls ", "prompt> /bin/ls "}, {"/mnt/sk", "prompt> /bin/ls "},
+		{"y", "prompt> /bin/ls /mnt/sky"},
 	} {
 		io.WriteString(m, step.write)
 		if out.String() != step.seen {
@@ -81,7 +86,8 @@ func TestMaskHoldsBackNoMoreThanNeeded(t *testing.T) {
 }
 
 func FuzzTranslate(f *testing.F) {
-	for _, s := range []string{"/mnt/skills", "/mnt/user-data-backup", "//mnt/skills/", "a/mnt/skills", "/mnt/skills/../x"} {
+	for _, s := range []string{"/mnt/skills", "/mnt/user-data-backup", "//mnt/skills/", "a/mnt/skills",
+		"/mnt/skills/../x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -96,8 +102,10 @@ func FuzzTranslate(f *testing.F) {
 }
 
 func TestScrub(t *testing.T) {
-	secret := []string{"OPENAI_API_KEY", "my_secret", "PGPASSFILE", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS", "DATABASE_URL", "GH_TOKEN",
-		"GITHUB_PAT", "SENTRY_DSN", "MAVEN_OPTS", "GLIBC_TUNABLES", "LD_PRELOAD", "BASH_ENV", "BASH_FUNC_ls%%", "NODE_OPTIONS", "AWS_CREDENTIAL_FILE", "REDIS_URL"}
+	secret := []string{"OPENAI_API_KEY", "my_secret", "PGPASSFILE", "MYSQL_PWD", "REDISCLI_AUTH", "DB_PASS",
+		"DATABASE_URL", "GH_TOKEN",
+		"GITHUB_PAT", "SENTRY_DSN", "MAVEN_OPTS", "GLIBC_TUNABLES", "LD_PRELOAD", "BASH_ENV", "BASH_FUNC_ls%%",
+		"NODE_OPTIONS", "AWS_CREDENTIAL_FILE", "REDIS_URL"}
 	fine := []string{"PATH", "HOME", "LANG", "USER", "PWD", "TERM", "MONITOR"}
 	var environ []string
 	for _, name := range append(secret, fine...) {
@@ -115,14 +123,17 @@ func TestOutputIsMasked(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	box, err := (&Provider{}).Open(t.Context(), sandbox.Spec{ID: "t", Mounts: []sandbox.Mount{{Host: link, Path: sandbox.Workspace}}})
+	box, err := (&Provider{}).
+		Open(t.Context(), sandbox.Spec{ID: "t", Mounts: []sandbox.Mount{{Host: link, Path: sandbox.Workspace}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close()
 	var out bytes.Buffer
-	_, err = box.Run(context.Background(), sandbox.Command{Script: "pwd; pwd -P; echo x >" + sandbox.Workspace + "/f; ls $PWD/f /none; echo " + sandbox.Workspace + "-2", Stdout: &out, Stderr: &out})
-	if err != nil || strings.Contains(out.String(), dir) || strings.Contains(out.String(), link) || strings.Count(out.String(), sandbox.Workspace) != 4 {
+	_, err = box.Run(context.Background(), sandbox.Command{Script: "pwd; pwd -P; echo x >" + sandbox.Workspace +
+		"/f; ls $PWD/f /none; echo " + sandbox.Workspace + "-2", Stdout: &out, Stderr: &out})
+	if err != nil || strings.Contains(out.String(), dir) || strings.Contains(out.String(), link) ||
+		strings.Count(out.String(), sandbox.Workspace) != 4 {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
@@ -133,7 +144,9 @@ func TestOpenRefusesFoldersWithAMeaningForTheShell(t *testing.T) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (&Provider{}).Open(t.Context(), sandbox.Spec{ID: "t", Mounts: []sandbox.Mount{{Host: dir, Path: sandbox.Workspace}}}); err == nil {
+		if _, err := (&Provider{}).
+			Open(t.Context(),
+				sandbox.Spec{ID: "t", Mounts: []sandbox.Mount{{Host: dir, Path: sandbox.Workspace}}}); err == nil {
 			t.Errorf("%q: opened", name)
 		}
 	}

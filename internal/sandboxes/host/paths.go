@@ -18,7 +18,8 @@ func longestFirst(pairs []pair) {
 // inName reports whether c can be part of a file name in running text: a path that goes on like that is another path,
 // as /mnt/user-data-backup is.
 func inName(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.' || c >= 0x80
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.' ||
+		c >= 0x80
 }
 
 // translate replaces all whole paths in text.

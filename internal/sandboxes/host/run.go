@@ -108,7 +108,8 @@ func (b *box) argv(script string, mark uint64) (args []string, remove func(), er
 	return append(args, f.Name()), remove, nil
 }
 
-func (b *box) await(ctx context.Context, c *exec.Cmd, timeout time.Duration, mark uint64, exited <-chan struct{}) (sandbox.Result, error) {
+func (b *box) await(ctx context.Context, c *exec.Cmd, timeout time.Duration, mark uint64,
+	exited <-chan struct{}) (sandbox.Result, error) {
 	timer := time.NewTimer(cmp.Or(timeout, sandbox.DefaultTimeout))
 	defer timer.Stop()
 	killed := sandbox.Result{Exit: 137}

@@ -14,12 +14,13 @@ import (
 
 // TestOrphansOfParkedSandboxes kills a process whose sandbox waits in the pool while processes go on in its background.
 func TestOrphansOfParkedSandboxes(t *testing.T) {
-	sandboxtest.RunOrphans(t, bwrap.New(bwrap.Config{}), func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
-		box, park, err := pool.New(pool.Config{Provider: p}).Acquire(ctx, spec)
-		if err != nil {
-			return nil, err
-		}
-		park()
-		return box, nil
-	})
+	sandboxtest.RunOrphans(t, bwrap.New(bwrap.Config{}),
+		func(ctx context.Context, p sandbox.Provider, spec sandbox.Spec) (sandbox.Sandbox, error) {
+			box, park, err := pool.New(pool.Config{Provider: p}).Acquire(ctx, spec)
+			if err != nil {
+				return nil, err
+			}
+			park()
+			return box, nil
+		})
 }

@@ -69,16 +69,18 @@ func New(cfg Config) *Pool {
 	if cfg.Max <= 0 {
 		cfg.Max = 64
 	}
-	return &Pool{cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{}), alone: make(chan struct{}, cfg.Max), lones: map[*lone]struct{}{}}
+	return &Pool{cfg: cfg, entries: map[string]*entry{}, changed: make(chan struct{}),
+		alone: make(chan struct{}, cfg.Max), lones: map[*lone]struct{}{}}
 }
 
-// Alone opens a sandbox that nobody else gets, and that its Close ends. There may be as many of them as of the others, and who waits
-// for one holds none, so that each comes to its turn.
+// Alone opens a sandbox that nobody else gets, and that its Close ends. There may be as many of them as of the others,
+// and who waits for one holds none, so that each comes to its turn.
 func (p *Pool) Alone(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	select {
 	case p.alone <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for a sandbox (at most %d are open for one command each): %w", p.cfg.Max, ctx.Err())
+		return nil, fmt.Errorf("wait for a sandbox (at most %d are open for one command each): %w", p.cfg.Max,
+			ctx.Err())
 	}
 	box, err := p.openAlone(ctx, spec)
 	if err != nil {

@@ -448,7 +448,8 @@ func TestDrop(t *testing.T) {
 	})
 }
 
-// TestAlone: a sandbox for one command is no other's, has a bound of its own, and ends with its Close, or with the pool.
+// TestAlone: a sandbox for one command is no other's, has a bound of its own, and ends with its Close, or with the
+// pool.
 func TestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -458,7 +459,8 @@ func TestAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, err := p.Alone(t.Context(), sandbox.Spec{ID: "a"})
-		if err != nil || sandbox.InstanceOf(first) == sandbox.InstanceOf(shared) || p.Alive("a", sandbox.InstanceOf(first)) {
+		if err != nil || sandbox.InstanceOf(first) == sandbox.InstanceOf(shared) ||
+			p.Alive("a", sandbox.InstanceOf(first)) {
 			t.Fatalf("%v", err)
 		}
 		second := make(chan sandbox.Sandbox)

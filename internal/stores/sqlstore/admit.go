@@ -33,8 +33,8 @@ func (d *userData) Admit(ctx context.Context, a store.Admission) (store.Run, err
 	return r, nil
 }
 
-// admitOnce looks for the run of the key before and, when the new one is refused, after: what refused it may be that run,
-// admitted by another process in between. The unique index on keys lets only one of them in.
+// admitOnce looks for the run of the key before and, when the new one is refused, after: what refused it may be that
+// run, admitted by another process in between. The unique index on keys lets only one of them in.
 func (d *userData) admitOnce(ctx context.Context, a store.Admission) (store.Run, error) {
 	if r, found, err := d.runOfKey(ctx, a.Run.Key); found || err != nil {
 		return r, err
@@ -67,10 +67,12 @@ func (d *userData) runOfKey(ctx context.Context, key string) (first store.Run, f
 
 func checkAdmission(a store.Admission) error {
 	r, t := a.Run, a.Thread
-	err := errors.Join(checkNewThread(t), database.CheckID("run", r.ID), database.CheckText("owner", r.Owner), database.CheckText("key", r.Key),
+	err := errors.Join(checkNewThread(t), database.CheckID("run", r.ID), database.CheckText("owner", r.Owner),
+		database.CheckText("key", r.Key),
 		checkJSON("request", r.Request), checkJSON("usage", r.Usage))
 	if st := cmp.Or(r.Status, event.StatusPending); st != event.StatusPending || r.Attempt != 0 || r.Stop != "" {
-		err = errors.Join(err, fmt.Errorf("a new run is pending, has attempt 0 and no stop, not %q, %d and %q", st, r.Attempt, r.Stop))
+		err = errors.Join(err, fmt.Errorf("a new run is pending, has attempt 0 and no stop, not %q, %d and %q", st,
+			r.Attempt, r.Stop))
 	}
 	if t.ID != r.ThreadID {
 		err = errors.Join(err, errors.New("the thread is not the run's"))
@@ -193,23 +195,29 @@ func lacks(metadata, more json.RawMessage) bool {
 	return false
 }
 
-// busy is the condition that a run of the thread is active, or about to be. The indexes of both halves hold only such runs.
+// busy is the condition that a run of the thread is active, or about to be. The indexes of both halves hold only such
+// runs.
 func busy(thread string) string {
 	return "(EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'running') OR " +
-		"EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'pending' AND NOT " + keptBack("a") + "))"
+		"EXISTS (SELECT 1 FROM runs a WHERE a.thread_id = " + thread + " AND a.status = 'pending' AND NOT " +
+		keptBack("a") + "))"
 }
 
-// The texts that add a run, which is running if $4 says so. On a thread that there was it is pending if others are in its
-// way or it steers, and refused unless $16 says that it may wait; its time is made later than that of the thread's other runs, which
-// are queued by it. notify tells a program without jobs, which shares the database for a while, that something follows the run's end.
+// The texts that add a run, which is running if $4 says so. On a thread that there was it is pending if others are in
+// its way or it steers, and refused unless $16 says that it may wait; its time is made later than that of the thread's
+// other runs, which are queued by it. notify tells a program without jobs, which shares the database for a while, that
+// something follows the run's end.
 var (
-	firstRun = "INSERT INTO runs (" + runColumns + ", notify) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', " +
+	firstRun = "INSERT INTO runs (" + runColumns +
+		", notify) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, '', " +
 		"$12, $13, $14, $16, $17, $18, '', $15, $11)"
-	laterRun = "INSERT INTO runs (" + runColumns + ", notify) SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
+	laterRun = "INSERT INTO runs (" + runColumns +
+		", notify) SELECT $1, $2, $3, CASE WHEN b.busy THEN 'pending' ELSE $4 END, " +
 		"CASE WHEN b.busy THEN 0 ELSE $5 END, CASE WHEN b.busy THEN 0 ELSE $5 END, " +
 		"COALESCE((SELECT max(created_at) + 1 FROM runs WHERE thread_id = $2 AND created_at >= $6), $6), $7, $8, " +
 		"CASE WHEN b.busy THEN '' ELSE $9 END, $10, '', $12, $13, $14, '', '', 0, $17, $15, $11 " +
-		"FROM (SELECT " + busy("$2") + " OR $17 <> '' AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
+		"FROM (SELECT " + busy("$2") +
+		" OR $17 <> '' AS busy) b WHERE $16 OR NOT b.busy RETURNING status, attempt, stalled, owner, created_at"
 )
 
 // insertRun adds the run to its thread, which is locked and may have been made just now.
@@ -224,11 +232,13 @@ func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
 	}
 	row.Stalled, row.Error, row.StopReason = row.Attempt, database.Plain(row.Error), database.Plain(row.StopReason)
 	args := []any{row.ID, row.ThreadID, row.UserID, row.Status, row.Attempt, row.created, row.updated, row.notBefore,
-		row.Owner, row.Key, number01(tx.k.backlog.followed(row.Run)), row.Error, row.StopReason, jsonText(row.Usage), jsonText(row.Request)}
+		row.Owner, row.Key, number01(tx.k.backlog.followed(row.Run)), row.Error, row.StopReason, jsonText(row.Usage),
+		jsonText(row.Request)}
 	if fresh {
 		return row.run(), tx.exec(firstRun, append(args, row.Parent, row.Root, row.Depth)...)
 	}
-	err := tx.scan(laterRun, append(args, a.Strategy != store.Reject, row.Steers), &row.Status, &row.Attempt, &row.Stalled, &row.Owner, &row.created)
+	err := tx.scan(laterRun, append(args, a.Strategy != store.Reject, row.Steers), &row.Status, &row.Attempt,
+		&row.Stalled, &row.Owner, &row.created)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
 	}
@@ -238,7 +248,8 @@ func insertRun(tx *tx, a store.Admission, fresh bool) (store.Run, error) {
 // insertBegin adds the first event of a run that admission has claimed.
 func insertBegin(tx *tx, r store.Run, begin event.Event) error {
 	begin.Time = r.CreatedAt // which may be later than that of the admission
-	c := &commit{fence: store.Fence{RunID: r.ID, Attempt: r.Attempt}, step: store.Step{Events: []event.Event{begin}, Now: r.CreatedAt}, thread: r.ThreadID}
+	c := &commit{fence: store.Fence{RunID: r.ID, Attempt: r.Attempt},
+		step: store.Step{Events: []event.Event{begin}, Now: r.CreatedAt}, thread: r.ThreadID}
 	var err error
 	if c.body, err = encodeStep(c.fence, c.step); err != nil {
 		return err

@@ -103,9 +103,9 @@ func BenchmarkParallelCommits(b *testing.B) {
 	})
 }
 
-// BenchmarkLoad reads the newest state of a thread of 2,000 turns: 4,000 messages of 1 or 2 KB. "warm" is what a process
-// that has the thread in its cache pays, "cold" the first load of a store that was just opened; "opened" counts the
-// opening as well, and "decoded" is a cold load and the decoding of all messages, which the next run of the thread
+// BenchmarkLoad reads the newest state of a thread of 2,000 turns: 4,000 messages of 1 or 2 KB. "warm" is what a
+// process that has the thread in its cache pays, "cold" the first load of a store that was just opened; "opened" counts
+// the opening as well, and "decoded" is a cold load and the decoding of all messages, which the next run of the thread
 // begins with. "snapshot" is a cold load of a checkpoint that has no deltas behind its snapshot.
 func BenchmarkLoad(b *testing.B) {
 	for _, size := range []int{1 << 10, 2 << 10} {
@@ -121,10 +121,12 @@ func BenchmarkLoad(b *testing.B) {
 		}
 		var snap string
 		var deltas, whole float64
-		if err := s.readers.QueryRow("SELECT max(checkpoint_id), max(bytes) FROM snapshots").Scan(&snap, &whole); err != nil {
+		if err := s.readers.QueryRow("SELECT max(checkpoint_id), max(bytes) FROM snapshots").
+			Scan(&snap, &whole); err != nil {
 			b.Fatal(err)
 		}
-		if err := s.readers.QueryRow("SELECT since FROM log WHERE checkpoint_id = (SELECT head FROM threads)").Scan(&deltas); err != nil {
+		if err := s.readers.QueryRow("SELECT since FROM log WHERE checkpoint_id = (SELECT head FROM threads)").
+			Scan(&deltas); err != nil {
 			b.Fatal(err)
 		}
 		read := func(b *testing.B, id string) state.State {
@@ -142,7 +144,8 @@ func BenchmarkLoad(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		for _, bm := range []struct{ name, id string }{{"warm", ""}, {"cold", ""}, {"snapshot", snap}, {"decoded", ""}, {"opened", ""}} {
+		for _, bm := range []struct{ name, id string }{{"warm", ""}, {"cold", ""}, {"snapshot", snap}, {"decoded", ""},
+			{"opened", ""}} {
 			b.Run(strconv.Itoa(size>>10)+"KB/"+bm.name, func(b *testing.B) {
 				b.ReportAllocs()
 				reopen(b)
@@ -204,8 +207,10 @@ func BenchmarkAdmit(b *testing.B) {
 	onBoth(b, func(b *testing.B, _ string, s *Store) {
 		admit := func(b *testing.B, prefix string, i int) {
 			now, id := time.Now(), prefix+strconv.Itoa(i)
-			r, err := s.For(ann()).Admit(b.Context(), store.Admission{Thread: store.Thread{ID: id, UserID: "ann", CreatedAt: now, UpdatedAt: now},
-				Run: store.Run{ID: "run-" + id, ThreadID: id, UserID: "ann", Owner: "me", Request: []byte(`{"input":"hello"}`), CreatedAt: now, UpdatedAt: now}})
+			r, err := s.For(ann()).Admit(b.Context(),
+				store.Admission{Thread: store.Thread{ID: id, UserID: "ann", CreatedAt: now, UpdatedAt: now},
+					Run: store.Run{ID: "run-" + id, ThreadID: id, UserID: "ann", Owner: "me",
+						Request: []byte(`{"input":"hello"}`), CreatedAt: now, UpdatedAt: now}})
 			if err != nil || r.Attempt != 1 {
 				b.Fatal(r, err)
 			}
@@ -220,7 +225,8 @@ func BenchmarkAdmit(b *testing.B) {
 			var wg sync.WaitGroup
 			for i := range b.N {
 				wg.Go(func() {
-					_ = s.For(ann()).CreateThread(b.Context(), store.Thread{ID: "old-" + strconv.Itoa(b.N) + "-" + strconv.Itoa(i+1), UserID: "ann"})
+					_ = s.For(ann()).CreateThread(b.Context(),
+						store.Thread{ID: "old-" + strconv.Itoa(b.N) + "-" + strconv.Itoa(i+1), UserID: "ann"})
 				})
 			}
 			wg.Wait()

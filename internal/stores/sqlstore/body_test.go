@@ -9,12 +9,14 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// FuzzDecodeEvents feeds damaged columns to the reader: an error or events, never a panic, and whatever is read has its data.
+// FuzzDecodeEvents feeds damaged columns to the reader: an error or events, never a panic, and whatever is read has its
+// data.
 func FuzzDecodeEvents(f *testing.F) {
 	tk := &talk{fence: store.Fence{Attempt: 1}}
 	step := store.Step{
 		Updates: []store.NodeUpdate{{Node: "model", Update: chats.Append(chat{ID: "a"})}},
-		Events:  []event.Event{tk.event("model", event.State{}), tk.event("model", event.Custom{Value: json.RawMessage(`{}`)})},
+		Events: []event.Event{tk.event("model", event.State{}),
+			tk.event("model", event.Custom{Value: json.RawMessage(`{}`)})},
 	}
 	b, err := encodeStep(tk.fence, step)
 	if err != nil {
@@ -60,7 +62,8 @@ func FuzzReplaySnapshot(f *testing.F) {
 
 // An update that its caller has encoded already is kept as the store would have encoded it.
 func TestEncodeUpdatesTakesRaw(t *testing.T) {
-	us := []store.NodeUpdate{{Node: "model", Update: chats.Append(chat{ID: "a"}).With(turns.Put(1))}, {Node: "a \"b\""}, {Update: turns.Overwrite(2)}}
+	us := []store.NodeUpdate{{Node: "model", Update: chats.Append(chat{ID: "a"}).With(turns.Put(1))}, {Node: "a \"b\""},
+		{Update: turns.Overwrite(2)}}
 	want, err := encodeUpdates(us)
 	if err != nil || !json.Valid(want) {
 		t.Fatal(string(want), err)
@@ -78,7 +81,8 @@ func TestEncodeUpdatesTakesRaw(t *testing.T) {
 
 func TestStepTooLarge(t *testing.T) {
 	text := strings.Repeat("x", maxStepBytes)
-	_, err := encodeStep(store.Fence{}, store.Step{Updates: []store.NodeUpdate{{Update: chats.Append(chat{ID: "a", Content: text})}}})
+	_, err := encodeStep(store.Fence{},
+		store.Step{Updates: []store.NodeUpdate{{Update: chats.Append(chat{ID: "a", Content: text})}}})
 	if err == nil || !strings.Contains(err.Error(), "put large content in a file") {
 		t.Errorf("error = %v", err)
 	}

@@ -50,7 +50,8 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			n := rapid.IntRange(0, 9).Draw(t, "id")
-			e := cached{id: fmt.Sprint(n), thread: fmt.Sprint(n % 3), bytes: int64(rapid.IntRange(0, 30).Draw(t, "bytes"))}
+			e := cached{id: fmt.Sprint(n), thread: fmt.Sprint(n % 3),
+				bytes: int64(rapid.IntRange(0, 30).Draw(t, "bytes"))}
 			i := find(e.id)
 			switch rapid.SampledFrom([]string{"put", "put", "get", "get", "forget", "thread"}).Draw(t, "op") {
 			case "put":
@@ -167,7 +168,8 @@ func TestCacheIsNoProofOfExistence(t *testing.T) {
 		t.Errorf("checkpoint of another thread: %v", err)
 	}
 	tk.must(s.For(ann()).DeleteThread(t.Context(), tk.thread))
-	if _, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, c.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := reader.For(ann()).Checkpoint(t.Context(), schema, tk.thread, c.ID); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Errorf("deleted by another process: %v", err)
 	}
 }
@@ -182,7 +184,8 @@ func TestCacheTakesNoRefusedStep(t *testing.T) {
 	before := s.cache.bytes
 	st := tk.step("model", "end", chats.Append(chat{ID: "x"}))
 	st.Events[0].ID.Attempt = 7
-	if _, err := s.Commit(t.Context(), store.Fence{RunID: tk.fence.RunID, Attempt: 7}, st); !errors.Is(err, store.ErrFenced) {
+	if _, err := s.Commit(t.Context(), store.Fence{RunID: tk.fence.RunID, Attempt: 7}, st); !errors.Is(err,
+		store.ErrFenced) {
 		t.Fatal(err)
 	}
 	tk.hits(schema, true)

@@ -11,12 +11,14 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-const checkpointColumns = "l.checkpoint_id, l.parent_id, l.thread_id, l.run_id, l.attempt, l.next, l.step, l.first_n, l.created_at"
+const checkpointColumns = "l.checkpoint_id, l.parent_id, l.thread_id, l.run_id, l.attempt, l.next, l.step, " +
+	"l.first_n, l.created_at"
 
 func scanCheckpoint(r scanner, more ...any) (store.Checkpoint, error) {
 	var c store.Checkpoint
 	var created int64
-	err := r.Scan(append([]any{&c.ID, &c.ParentID, &c.ThreadID, &c.RunID, &c.Attempt, &c.Next, &c.Step, &c.First, &created}, more...)...)
+	err := r.Scan(append([]any{&c.ID, &c.ParentID, &c.ThreadID, &c.RunID, &c.Attempt, &c.Next, &c.Step, &c.First,
+		&created}, more...)...)
 	c.CreatedAt = database.TimeOf(created)
 	return c, err
 }
@@ -61,10 +63,11 @@ func (d *userData) checkpoint(ctx context.Context, schema state.Schema, threadID
 // newest is the head of a thread; empty if it has no checkpoint.
 func (d *userData) newest(ctx context.Context, threadID string) (head string, err error) {
 	found := false
-	err = d.read(ctx, "SELECT head FROM threads WHERE id = $1 AND user_id = $2", []any{threadID, d.user.ID()}, func(r *sql.Rows) (bool, error) {
-		found = true
-		return false, r.Scan(&head)
-	})
+	err = d.read(ctx, "SELECT head FROM threads WHERE id = $1 AND user_id = $2", []any{threadID, d.user.ID()},
+		func(r *sql.Rows) (bool, error) {
+			found = true
+			return false, r.Scan(&head)
+		})
 	if err == nil && !found {
 		err = store.ErrNotFound
 	}
@@ -76,7 +79,8 @@ func (d *userData) newest(ctx context.Context, threadID string) (head string, er
 
 // row reads a checkpoint without its state.
 func row(ctx context.Context, from reader, user, threadID, id string) (c store.Checkpoint, err error) {
-	err = from.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2 AND "+threadOf("$3"),
+	err = from.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id = $2 AND "+
+		threadOf("$3"),
 		[]any{threadID, id, user}, func(r *sql.Rows) (bool, error) {
 			c, err = scanCheckpoint(r)
 			return false, err
@@ -92,7 +96,8 @@ func row(ctx context.Context, from reader, user, threadID, id string) (c store.C
 func (d *userData) FirstCheckpoint(ctx context.Context, runID string) (store.Checkpoint, error) {
 	c, err := d.firstWith(ctx, runID, "l.run_id = $1 AND l.last_n > 0", "l.attempt, l.last_n")
 	if err == nil && c.ID == "" {
-		c, err = d.firstWith(ctx, runID, "l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) AND l.run_id = $1", "l.checkpoint_id")
+		c, err = d.firstWith(ctx, runID, "l.thread_id = (SELECT thread_id FROM runs WHERE id = $1) AND l.run_id = $1",
+			"l.checkpoint_id")
 	}
 	for err == nil && c.ParentID != "" {
 		var p store.Checkpoint
@@ -114,7 +119,8 @@ func (d *userData) FirstCheckpoint(ctx context.Context, runID string) (store.Che
 }
 
 func (d *userData) firstWith(ctx context.Context, runID, where, order string) (c store.Checkpoint, err error) {
-	err = d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE "+where+" AND l.checkpoint_id IS NOT NULL AND "+runOf("$1", "$2")+
+	err = d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE "+where+" AND l.checkpoint_id IS NOT NULL AND "+
+		runOf("$1", "$2")+
 		" ORDER BY "+order+" LIMIT 1", []any{runID, d.user.ID()}, func(r *sql.Rows) (bool, error) {
 		c, err = scanCheckpoint(r)
 		return false, err
@@ -131,7 +137,8 @@ type history struct {
 
 // readHistory walks from a checkpoint up its parents to the nearest snapshot. Ids grow from parent to child, so a scan
 // downwards meets all of them; what it meets between them belongs to another branch. A scan ends at the next snapshot
-// below, since a server sends the rest even if nobody reads it; when that was of another branch, there is one more scan.
+// below, since a server sends the rest even if nobody reads it; when that was of another branch, there is one more
+// scan.
 func readHistory(ctx context.Context, from reader, user, threadID, id string) (h history, err error) {
 	for want := id; ; {
 		next, err := ancestors(ctx, from, user, threadID, want, &h)
@@ -155,7 +162,8 @@ func ancestors(ctx context.Context, from reader, user, threadID, want string, h 
 	err = from.read(ctx, "SELECT "+checkpointColumns+", l.updates, s.state FROM log l LEFT JOIN snapshots s "+
 		"ON s.thread_id = l.thread_id AND s.checkpoint_id = l.checkpoint_id "+
 		"WHERE l.thread_id = $1 AND l.checkpoint_id <= $2 AND l.checkpoint_id >= COALESCE("+
-		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') AND "+threadOf("$3")+
+		"(SELECT max(checkpoint_id) FROM snapshots WHERE thread_id = $1 AND checkpoint_id <= $2), '') AND "+
+		threadOf("$3")+
 		" ORDER BY l.checkpoint_id DESC", []any{threadID, want, user}, func(r *sql.Rows) (bool, error) {
 		var updates, snapshot []byte
 		c, err := scanCheckpoint(r, &updates, &snapshot)
@@ -227,11 +235,13 @@ func (d *userData) checkpoints(ctx context.Context, threadID, before string, lim
 		before = "g" // greater than every UUID
 	}
 	var out []store.Checkpoint
-	err := d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 AND "+threadOf("$4")+
-		" ORDER BY l.checkpoint_id DESC LIMIT $3", []any{threadID, before, limit, d.user.ID()}, func(r *sql.Rows) (bool, error) {
-		c, err := scanCheckpoint(r)
-		out = append(out, c)
-		return true, err
-	})
+	err := d.read(ctx, "SELECT "+checkpointColumns+" FROM log l WHERE l.thread_id = $1 AND l.checkpoint_id < $2 AND "+
+		threadOf("$4")+
+		" ORDER BY l.checkpoint_id DESC LIMIT $3", []any{threadID, before, limit, d.user.ID()},
+		func(r *sql.Rows) (bool, error) {
+			c, err := scanCheckpoint(r)
+			out = append(out, c)
+			return true, err
+		})
 	return out, err
 }

@@ -96,8 +96,8 @@ func (d *userData) Write(ctx context.Context, threadID string, step store.Step) 
 	return c.id, nil
 }
 
-// cacheHead keeps the last new state, and drops the one that the first grew out of: they share most of their memory, which
-// must not be counted twice.
+// cacheHead keeps the last new state, and drops the one that the first grew out of: they share most of their memory,
+// which must not be counted twice.
 func (s *Store) cacheHead(all []*commit) {
 	var last *commit
 	for _, c := range all {
@@ -110,7 +110,8 @@ func (s *Store) cacheHead(all []*commit) {
 		last = c
 	}
 	if last != nil {
-		s.cache.put(&cached{thread: last.thread, id: last.id, state: last.step.State, bytes: max(last.base.snap, last.base.since)})
+		s.cache.put(&cached{thread: last.thread, id: last.id, state: last.step.State,
+			bytes: max(last.base.snap, last.base.since)})
 	}
 }
 
@@ -196,11 +197,12 @@ func (c *commit) follow(before *commit) {
 	c.head, c.lastN = cmp.Or(before.id, before.head), max(before.lastN, before.body.last)
 }
 
-// place finds where the step belongs: its checkpoint, if it makes one, behind its parent and its events behind those that
-// are there.
+// place finds where the step belongs: its checkpoint, if it makes one, behind its parent and its events behind those
+// that are there.
 func (c *commit) place(t *tx) error {
 	if c.body.first > 0 && c.body.first <= c.lastN {
-		return fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict, c.fence.Attempt, c.body.first)
+		return fmt.Errorf("%w: event %d-%d comes after a later one, or is there already", store.ErrConflict,
+			c.fence.Attempt, c.body.first)
 	}
 	if len(c.body.updates) == 0 {
 		return nil

@@ -13,7 +13,8 @@ type dialect interface {
 	locking() string
 	// unheld ends a condition on the table runs: nobody runs it who holds a lease, unless it is the owner in $2.
 	unheld() string
-	// among is the condition that the value before it is in a list of texts, a parameter that holds them as a JSON array.
+	// among is the condition that the value before it is in a list of texts, a parameter that holds them as a JSON
+	// array.
 	among(param string) string
 	// retriable reports whether a transaction that failed with err, at its COMMIT too, has surely left nothing behind.
 	retriable(err error) bool

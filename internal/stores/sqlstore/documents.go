@@ -12,13 +12,14 @@ import (
 
 // documents checks what is kept as JSON beside the log, the columns that were made of it, and the rows of features.
 func (c *checkup) documents(ctx context.Context) error {
-	err := c.read(ctx, "SELECT id, metadata, pinned, signature FROM threads ORDER BY id", nil, func(r *sql.Rows) (bool, error) {
-		thread, fault, err := checkMetadata(r)
-		if err == nil && fault != nil {
-			c.reportf(thread, "", "%v", fault)
-		}
-		return true, err
-	})
+	err := c.read(ctx, "SELECT id, metadata, pinned, signature FROM threads ORDER BY id", nil,
+		func(r *sql.Rows) (bool, error) {
+			thread, fault, err := checkMetadata(r)
+			if err == nil && fault != nil {
+				c.reportf(thread, "", "%v", fault)
+			}
+			return true, err
+		})
 	for _, name := range slices.Sorted(maps.Keys(c.features)) {
 		for _, check := range c.features[name].Checks {
 			if err == nil {

@@ -41,8 +41,9 @@ func furnish(t *testing.T, s *Store) (all []*talk) {
 	if err := s.For(ann()).CreateThread(t.Context(), odd); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.For(ann()).Admit(t.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r", ThreadID: "odd", UserID: odd.UserID,
-		Usage: []byte(`7`), Request: []byte(" [1]\t"), Key: "a key", NotBefore: time.UnixMicro(7)}})
+	_, err := s.For(ann()).Admit(t.Context(),
+		store.Admission{MustExist: true, Run: store.Run{ID: "r", ThreadID: "odd", UserID: odd.UserID,
+			Usage: []byte(`7`), Request: []byte(" [1]\t"), Key: "a key", NotBefore: time.UnixMicro(7)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,14 +120,15 @@ func TestDumpHoldsEveryColumn(t *testing.T) {
 		for _, c := range table.Columns {
 			got = append(got, table.Name+"."+c.Name)
 		}
-		err := s.read(t.Context(), "SELECT name FROM pragma_table_info($1)", []any{table.Name}, func(r *sql.Rows) (bool, error) {
-			var name string
-			err := r.Scan(&name)
-			if table.Name+"."+name != "log.seq" { // the order of the records says it
-				want = append(want, table.Name+"."+name)
-			}
-			return true, err
-		})
+		err := s.read(t.Context(), "SELECT name FROM pragma_table_info($1)", []any{table.Name},
+			func(r *sql.Rows) (bool, error) {
+				var name string
+				err := r.Scan(&name)
+				if table.Name+"."+name != "log.seq" { // the order of the records says it
+					want = append(want, table.Name+"."+name)
+				}
+				return true, err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +180,8 @@ func TestDumpOfOneMoment(t *testing.T) {
 	if _, err := s.Dump(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
-	if d := during.String(); !strings.HasPrefix(d, before[:100]) || strings.Count(d, "\n") > strings.Count(before, "\n") {
+	if d := during.String(); !strings.HasPrefix(d, before[:100]) ||
+		strings.Count(d, "\n") > strings.Count(before, "\n") {
 		t.Errorf("the dump has %d records, before it were %d", strings.Count(d, "\n"), strings.Count(before, "\n"))
 	}
 }
@@ -201,7 +204,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"newer", fmt.Sprintf(`{"kind":"pudu","version":%d}`+"\n", from.schema+1), "newer Pudu"},
 		{"cut at a record", strings.Join(records[:5], ""), "cut off after record 5"},
 		{"cut in a record", good[:len(good)/2], "JSON"},
-		{"a record is missing", strings.Join(append(append([]string{}, records[:6]...), records[7:]...), ""), "records are missing"},
+		{"a record is missing", strings.Join(append(append([]string{}, records[:6]...), records[7:]...), ""),
+			"records are missing"},
 		{"more behind the end", good + records[1], "after the last record"},
 		{"twice the thread", records[0] + records[1] + strings.Join(records[1:], ""), "conflict"},
 		{"unknown kind", records[0] + `{"kind":"wish"}` + "\n", "unknown"},
@@ -218,7 +222,8 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			to := open(t, t.TempDir())
 			defer to.Close()
-			_, err := to.Load(t.Context(), strings.NewReader(tt.dump), func() error { t.Error("last was called"); return nil })
+			_, err := to.Load(t.Context(), strings.NewReader(tt.dump),
+				func() error { t.Error("last was called"); return nil })
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want %q", err, tt.want)
 			}
@@ -244,7 +249,8 @@ func TestLoadIsUndoneByLast(t *testing.T) {
 	defer to.Close()
 	newTalk(t, from, 1).agentRun()
 	no := errors.New("no room for the files")
-	if _, err := to.Load(t.Context(), strings.NewReader(dumpOf(t, from, "")), func() error { return no }); !errors.Is(err, no) {
+	if _, err := to.Load(t.Context(), strings.NewReader(dumpOf(t, from, "")),
+		func() error { return no }); !errors.Is(err, no) {
 		t.Errorf("error = %v", err)
 	}
 	if n := strings.Count(dumpOf(t, to, ""), "\n"); n != 2 {
@@ -254,7 +260,8 @@ func TestLoadIsUndoneByLast(t *testing.T) {
 
 // Any bytes in a column of bytes come back as they were.
 func FuzzExact(f *testing.F) {
-	for _, seed := range []string{"", "{}", "[1, 2]", "{\n}", "{", "[}", "\x00\xff", `"text"`, "{\"a\":\"\xff\"}", " {}", "{} "} {
+	for _, seed := range []string{"", "{}", "[1, 2]", "{\n}", "{", "[}", "\x00\xff", `"text"`, "{\"a\":\"\xff\"}",
+		" {}", "{} "} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -289,8 +296,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestDumpLeavesWebhooksOut: the URL of a webhook is in no dump, and what is loaded says that there was one; so does the dump of a
-// program that had left it in.
+// TestDumpLeavesWebhooksOut: the URL of a webhook is in no dump, and what is loaded says that there was one; so does
+// the dump of a program that had left it in.
 func TestDumpLeavesWebhooksOut(t *testing.T) {
 	const url = "https://hook.example/T0KEN"
 	from := open(t, t.TempDir())

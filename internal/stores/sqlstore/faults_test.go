@@ -56,7 +56,8 @@ func (r *trial) converses() {
 	r.talk.turn(300)
 	r.talk.begin("hello")
 	for i := range 12 {
-		r.talk.commit(r.talk.step("model", "model", chats.Reset(chat{ID: "a", Content: r.talk.text(3000)}).With(turns.Put(i))))
+		r.talk.commit(r.talk.step("model", "model", chats.Reset(chat{ID: "a", Content: r.talk.text(3000)}).
+			With(turns.Put(i))))
 	}
 }
 
@@ -88,7 +89,8 @@ func trials() map[string]*trial {
 	now := time.UnixMicro(1_000_000)
 	object := json.RawMessage(`{"a":1}`)
 	item := items.Item{Namespace: []string{"space"}, Key: "key", Value: object, CreatedAt: now, UpdatedAt: now}
-	assistant := assistants.Assistant{ID: "deer", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now, UpdatedAt: now}
+	assistant := assistants.Assistant{ID: "deer", GraphID: "graph", Name: "Deer", Metadata: object, CreatedAt: now,
+		UpdatedAt: now}
 	putItem := func(r *trial) { r.must(items.New(r.s).For(ann()).Put(r.t.Context(), item)) }
 	assisted := func(r *trial) {
 		r.must(assistants.New(r.s).For(ann()).Create(r.t.Context(), assistant))
@@ -104,32 +106,44 @@ func trials() map[string]*trial {
 		r.must(err1(r.s.For(ann()).StopRun(r.t.Context(), "ended", store.StopInterrupt, now)))
 	}
 	return map[string]*trial{
-		"create thread": {do: func(r *trial) error { return r.s.For(ann()).CreateThread(r.t.Context(), store.Thread{ID: "thread"}) }},
-		"thread":        {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Thread(r.t.Context(), "waits thread")) }},
-		"list threads":  {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.For(ann()).ListThreads(r.t.Context(), 10, 0)) }},
+		"create thread": {do: func(r *trial) error {
+			return r.s.For(ann()).CreateThread(r.t.Context(), store.Thread{ID: "thread"})
+		}},
+		"thread": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.Thread(r.t.Context(), "waits thread")) }},
+		"list threads": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.For(ann()).ListThreads(r.t.Context(), 10, 0)) }},
 		"search threads": {reads: true, prepare: waits, do: func(r *trial) error {
-			return err1(r.s.For(ann()).SearchThreads(r.t.Context(), store.ThreadFilter{Pinned: true, Status: store.ThreadBusy}))
+			return err1(r.s.For(ann()).SearchThreads(r.t.Context(),
+				store.ThreadFilter{Pinned: true, Status: store.ThreadBusy}))
 		}},
 		"search threads by metadata": {reads: true, prepare: func(r *trial) {
 			for i := range 3 {
 				r.must(r.s.For(ann()).CreateThread(r.t.Context(), store.Thread{ID: fmt.Sprint(i), Metadata: object}))
 			}
 		}, do: func(r *trial) error {
-			return err1(r.s.For(ann()).SearchThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(r.s.For(ann()).SearchThreads(r.t.Context(),
+				store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
 		"count threads": {reads: true, prepare: waits, do: func(r *trial) error {
-			return err1(r.s.For(ann()).CountThreads(r.t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}, Status: store.ThreadBusy}))
+			return err1(r.s.For(ann()).CountThreads(r.t.Context(),
+				store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")},
+					Status: store.ThreadBusy}))
 		}},
 		"patch thread": {prepare: waits, do: func(r *trial) error {
 			title := "Deer"
-			return err1(r.s.For(ann()).PatchThread(r.t.Context(), "waits thread", store.ThreadPatch{Metadata: object, Title: &title, UpdatedAt: now}))
+			return err1(r.s.For(ann()).PatchThread(r.t.Context(), "waits thread",
+				store.ThreadPatch{Metadata: object, Title: &title, UpdatedAt: now}))
 		}},
 		"copy thread": {prepare: conversed, do: func(r *trial) error {
 			return r.s.For(ann()).CopyThread(r.t.Context(), r.talk.thread, "", store.Thread{ID: "copy"})
 		}},
-		"delete thread": {prepare: ended, do: func(r *trial) error { return r.s.For(ann()).DeleteThread(r.t.Context(), "ended thread") }},
+		"delete thread": {prepare: ended,
+			do: func(r *trial) error { return r.s.For(ann()).DeleteThread(r.t.Context(), "ended thread") }},
 
-		"admit": {do: func(r *trial) error { return err1(r.s.For(ann()).Admit(r.t.Context(), admission("run", "thread"))) }},
+		"admit": {do: func(r *trial) error {
+			return err1(r.s.For(ann()).Admit(r.t.Context(), admission("run", "thread")))
+		}},
 		"admit with a key": {do: func(r *trial) error {
 			a := admission("run", "thread")
 			a.Run.Key, a.MaxPending = "key", 10
@@ -146,18 +160,27 @@ func trials() map[string]*trial {
 			a.Begin = &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}}
 			return err1(r.s.For(ann()).Admit(r.t.Context(), a))
 		}},
-		"run":       {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Run(r.t.Context(), "waits")) }},
-		"list runs": {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.ListRuns(r.t.Context(), store.RunFilter{})) }},
-		"claim":     {prepare: waits, do: func(r *trial) error { return err1(r.s.ClaimRun(r.t.Context(), "waits", "owner", 0, now)) }},
+		"run": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.Run(r.t.Context(), "waits")) }},
+		"list runs": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.ListRuns(r.t.Context(), store.RunFilter{})) }},
+		"claim": {prepare: waits,
+			do: func(r *trial) error { return err1(r.s.ClaimRun(r.t.Context(), "waits", "owner", 0, now)) }},
 		"stop": {prepare: waits, do: func(r *trial) error {
 			return err1(r.s.For(ann()).StopRun(r.t.Context(), "waits", store.StopInterrupt, now))
 		}},
-		"stopping":   {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Stopping(r.t.Context(), "owner", 10)) }},
-		"waiting":    {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Waiting(r.t.Context(), now, 10)) }},
-		"position":   {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.For(ann()).Position(r.t.Context(), "waits")) }},
-		"queue":      {reads: true, prepare: waits, do: func(r *trial) error { return err1(r.s.Queue(r.t.Context(), now)) }},
-		"delete run": {prepare: ended, do: func(r *trial) error { return r.s.For(ann()).DeleteRun(r.t.Context(), "ended") }},
-		"abandoned":  {reads: true, prepare: runs, do: func(r *trial) error { return err1(r.s.Abandoned(r.t.Context(), "other", 10)) }},
+		"stopping": {reads: true, prepare: runs,
+			do: func(r *trial) error { return err1(r.s.Stopping(r.t.Context(), "owner", 10)) }},
+		"waiting": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.Waiting(r.t.Context(), now, 10)) }},
+		"position": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.For(ann()).Position(r.t.Context(), "waits")) }},
+		"queue": {reads: true, prepare: waits,
+			do: func(r *trial) error { return err1(r.s.Queue(r.t.Context(), now)) }},
+		"delete run": {prepare: ended,
+			do: func(r *trial) error { return r.s.For(ann()).DeleteRun(r.t.Context(), "ended") }},
+		"abandoned": {reads: true, prepare: runs,
+			do: func(r *trial) error { return err1(r.s.Abandoned(r.t.Context(), "other", 10)) }},
 
 		"commit": {prepare: conversed, do: func(r *trial) error {
 			state, n := r.talk.state, r.talk.n
@@ -180,7 +203,8 @@ func trials() map[string]*trial {
 			r.must(err)
 			st, _, err = st.Apply(u)
 			r.must(err)
-			return err1(r.s.For(ann()).Write(r.t.Context(), "thread", store.Step{Parent: store.Origin, OnHead: true, Updates: []store.NodeUpdate{{Node: "n", Update: u}}, State: st, Now: now}))
+			return err1(r.s.For(ann()).Write(r.t.Context(), "thread", store.Step{Parent: store.Origin, OnHead: true,
+				Updates: []store.NodeUpdate{{Node: "n", Update: u}}, State: st, Now: now}))
 		}},
 		"checkpoint": {reads: true, prepare: conversed, do: func(r *trial) error {
 			r.s.cache.forgetThread(r.talk.thread)
@@ -200,68 +224,88 @@ func trials() map[string]*trial {
 		"item": {reads: true, prepare: putItem, do: func(r *trial) error {
 			return err1(items.New(r.s).For(ann()).Item(r.t.Context(), item.Namespace, item.Key, items.Access{Now: now}))
 		}},
-		"delete item": {prepare: putItem, do: func(r *trial) error { return items.New(r.s).For(ann()).Delete(r.t.Context(), item.Namespace, item.Key) }},
+		"delete item": {prepare: putItem,
+			do: func(r *trial) error {
+				return items.New(r.s).For(ann()).Delete(r.t.Context(), item.Namespace, item.Key)
+			}},
 		"search items": {reads: true, prepare: putItem, do: func(r *trial) error {
 			return err1(items.New(r.s).For(ann()).Search(r.t.Context(), items.Filter{Access: items.Access{Now: now}}))
 		}},
 		"query items": {reads: true, prepare: putItem, do: func(r *trial) error {
-			return err1(items.New(r.s).For(ann()).Search(r.t.Context(), items.Filter{Query: "1", Access: items.Access{Now: now}}))
+			return err1(items.New(r.s).For(ann()).
+				Search(r.t.Context(), items.Filter{Query: "1", Access: items.Access{Now: now}}))
 		}},
 		"namespaces": {reads: true, prepare: putItem, do: func(r *trial) error {
 			return err1(items.New(r.s).For(ann()).Namespaces(r.t.Context(), items.NamespaceFilter{Now: now}))
 		}},
 
-		"create assistant": {do: func(r *trial) error { return assistants.New(r.s).For(ann()).Create(r.t.Context(), assistant) }},
+		"create assistant": {do: func(r *trial) error {
+			return assistants.New(r.s).For(ann()).Create(r.t.Context(), assistant)
+		}},
 		"assistant": {reads: true, prepare: assisted, do: func(r *trial) error {
 			return err1(assistants.New(r.s).For(ann()).Assistant(r.t.Context(), "deer"))
 		}},
-		"update assistant": {prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).Update(r.t.Context(), assistant)) }},
-		"set latest":       {prepare: assisted, do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).SetLatest(r.t.Context(), "deer", 1)) }},
+		"update assistant": {prepare: assisted,
+			do: func(r *trial) error { return err1(assistants.New(r.s).For(ann()).Update(r.t.Context(), assistant)) }},
+		"set latest": {prepare: assisted,
+			do: func(r *trial) error {
+				return err1(assistants.New(r.s).For(ann()).SetLatest(r.t.Context(), "deer", 1))
+			}},
 		"versions": {reads: true, prepare: assisted, do: func(r *trial) error {
 			return err1(assistants.New(r.s).For(ann()).Versions(r.t.Context(), "deer", 10, 0))
 		}},
 		"search assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
-			return err1(assistants.New(r.s).For(ann()).Search(r.t.Context(), assistants.Filter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(assistants.New(r.s).For(ann()).
+				Search(r.t.Context(),
+					assistants.Filter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
 		"count assistants": {reads: true, prepare: assisted, do: func(r *trial) error {
-			return err1(assistants.New(r.s).For(ann()).Count(r.t.Context(), assistants.Filter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
+			return err1(assistants.New(r.s).For(ann()).
+				Count(r.t.Context(),
+					assistants.Filter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1")}}))
 		}},
-		"delete assistant": {prepare: assisted, do: func(r *trial) error { return assistants.New(r.s).For(ann()).Delete(r.t.Context(), "deer") }},
-		"setting":          {reads: true, do: func(r *trial) error { return err1(r.s.Setting(r.t.Context(), r.id("key"), "value")) }},
+		"delete assistant": {prepare: assisted,
+			do: func(r *trial) error { return assistants.New(r.s).For(ann()).Delete(r.t.Context(), "deer") }},
+		"setting": {reads: true,
+			do: func(r *trial) error { return err1(r.s.Setting(r.t.Context(), r.id("key"), "value")) }},
 
 		"dump": {reads: true, prepare: conversed, do: func(r *trial) error {
 			return err1(r.s.For(ann()).DumpThread(r.t.Context(), r.talk.thread, &bytes.Buffer{}))
 		}},
-		"dump of all": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) }, do: func(r *trial) error {
-			return err1(r.s.Dump(r.t.Context(), &bytes.Buffer{}))
-		}},
+		"dump of all": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) },
+			do: func(r *trial) error {
+				return err1(r.s.Dump(r.t.Context(), &bytes.Buffer{}))
+			}},
 		"load": {do: func(r *trial) error {
 			return err1(r.s.Load(r.t.Context(), strings.NewReader(`{"kind":"pudu","version":3}
 {"kind":"item","user_id":"u","namespace":"\u0001a\u0001","key":"k","created_at":0,"updated_at":0,"ttl":0,"expires_at":0,"value":{}}
 {"kind":"end","threads":0,"runs":0,"log":0,"snapshots":0,"items":1,"assistants":0}
 `), nil))
 		}},
-		"verify": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) }, do: func(r *trial) error {
-			var found []store.Problem
-			err := r.s.Verify(r.t.Context(), schema, store.Visitor{Problem: func(p store.Problem) { found = append(found, p) }})
-			if err == nil && len(found) > 0 {
-				err = fmt.Errorf("faults %+v", found)
-			}
-			return err
-		}},
+		"verify": {reads: true, prepare: func(r *trial) { r.converses(); putItem(r); assisted(r) },
+			do: func(r *trial) error {
+				var found []store.Problem
+				err := r.s.Verify(r.t.Context(), schema,
+					store.Visitor{Problem: func(p store.Problem) { found = append(found, p) }})
+				if err == nil && len(found) > 0 {
+					err = fmt.Errorf("faults %+v", found)
+				}
+				return err
+			}},
 		"collect": {pieces: true, prepare: collected, do: func(r *trial) error {
 			later := r.talk.now.Add(time.Hour)
 			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later}))
 		}},
 		"collect, dry": {reads: true, prepare: collected, do: func(r *trial) error {
 			later := r.talk.now.Add(time.Hour)
-			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later, DryRun: true}))
+			return err1(r.s.Collect(r.t.Context(), store.Retention{Chunks: later, Snapshots: later, Rows: later,
+				DryRun: true}))
 		}},
 	}
 }
 
-// TestNoFailureOfTheDatabaseIsSilent: whatever fails in the database, the caller is told, nothing is half done, and the next time
-// all is well. So it is if a row comes without its values.
+// TestNoFailureOfTheDatabaseIsSilent: whatever fails in the database, the caller is told, nothing is half done, and the
+// next time all is well. So it is if a row comes without its values.
 func TestNoFailureOfTheDatabaseIsSilent(t *testing.T) {
 	for name, r := range trials() {
 		for _, damaged := range []bool{false, true} {
@@ -307,14 +351,15 @@ func (r *trial) tryAll(damaged bool) {
 	}
 }
 
-// TestNoFailureOfOpeningIsSilent: whatever fails while a database is made, migrated or checked is told, and it is opened the next
-// time.
+// TestNoFailureOfOpeningIsSilent: whatever fails while a database is made, migrated or checked is told, and it is
+// opened the next time.
 func TestNoFailureOfOpeningIsSilent(t *testing.T) {
 	made, err := newDatabase()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"new": nil, "as it is": made, "of version 4": unzipped(t, "version4.db.gz")} {
+	for name, data := range map[string][]byte{"new": nil, "as it is": made,
+		"of version 4": unzipped(t, "version4.db.gz")} {
 		t.Run(name, func(t *testing.T) {
 			d := sqlite{path: filepath.Join(t.TempDir(), FileName)}
 			if err := os.WriteFile(d.path, data, 0o600); err != nil {
@@ -362,7 +407,8 @@ func openThrough(t *testing.T, f flaky, d sqlite) error {
 	}
 	way := f.through(db, 1)
 	defer way.Close()
-	if err := prepare(t.Context(), way, d, Config{Features: feature.All(), Now: time.Now, CheckBytes: 64 << 20, Logger: discard}); err != nil {
+	if err := prepare(t.Context(), way, d, Config{Features: feature.All(), Now: time.Now, CheckBytes: 64 << 20,
+		Logger: discard}); err != nil {
 		return err
 	}
 	w, err := newWriter(t.Context(), way, d, d.tuning(), newBacklog(nil, Config{}), newNewsroom(nil, time.Now))
@@ -383,8 +429,9 @@ func TestAStepThatCannotBeEncoded(t *testing.T) {
 	now, stands, n := tk.now, tk.state, tk.n
 	for what, st := range map[string]store.Step{
 		"encode update of model": {Now: now, Updates: []store.NodeUpdate{{Node: "model", Update: nan}}},
-		"encode event 1-":        {Now: now, Events: []event.Event{tk.event("model", event.Custom{Value: json.RawMessage("{")})}},
-		"has no data":            {Now: now, Events: []event.Event{{ID: event.ID{Attempt: 1, N: n + 1}}}},
+		"encode event 1-": {Now: now,
+			Events: []event.Event{tk.event("model", event.Custom{Value: json.RawMessage("{")})}},
+		"has no data": {Now: now, Events: []event.Event{{ID: event.ID{Attempt: 1, N: n + 1}}}},
 	} {
 		if _, err := s.Commit(t.Context(), tk.fence, st); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

@@ -43,8 +43,8 @@ func readFeatures(list []database.Feature, variant string) (map[string]*known, e
 	return all, nil
 }
 
-// readStatements reads a folder. NAME.postgres.sql stands for NAME.sql on that database, and comes before it in the order of
-// names.
+// readStatements reads a folder. NAME.postgres.sql stands for NAME.sql on that database, and comes before it in the
+// order of names.
 func readStatements(files fs.FS, folder, variant string) (map[string]statement, error) {
 	found, err := fs.Glob(files, folder+"/*.sql")
 	list := make(map[string]statement, len(found))

@@ -43,7 +43,8 @@ func TestEveryTableIsDescribed(t *testing.T) {
 				index := slices.ContainsFunc(feature.All(), func(f database.Feature) bool {
 					return f.Index != "" && strings.HasPrefix(table, f.Index)
 				})
-				if table+"."+column != "log.seq" && !index && !slices.Contains(tt.besides, table) { // the order of the records says it
+				// the order of the records says it
+				if table+"."+column != "log.seq" && !index && !slices.Contains(tt.besides, table) {
 					there[table] = append(there[table], column)
 				}
 				return true, err
@@ -81,10 +82,12 @@ func TestStatementsOfFeatures(t *testing.T) {
 
 func TestStatementsThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
-		"DROP TABLE items": "does not begin", "SELECT 1; SELECT 2": "more than one", "": "does not begin", "-- SELECT 1\nPRAGMA x": "does not begin",
+		"DROP TABLE items": "does not begin", "SELECT 1; SELECT 2": "more than one", "": "does not begin",
+		"-- SELECT 1\nPRAGMA x": "does not begin",
 	} {
 		f := database.Feature{Name: "f", Files: fstest.MapFS{"queries/q.sql": {Data: []byte(text)}}}
-		if _, err := Open(t.Context(), Config{Dir: t.TempDir(), Features: []database.Feature{f}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), Config{Dir: t.TempDir(), Features: []database.Feature{f}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -94,8 +97,8 @@ func TestStatementsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestFeaturesMigrate: the steps of features and of the core are one line, with the same numbers on both databases; who lacks a
-// feature, whosever step was the last, is refused as an older program is.
+// TestFeaturesMigrate: the steps of features and of the core are one line, with the same numbers on both databases; who
+// lacks a feature, whosever step was the last, is refused as an older program is.
 func TestFeaturesMigrate(t *testing.T) {
 	versions := make(map[string][]string)
 	for _, folder := range []string{"sqlite", "postgres"} {
@@ -110,10 +113,12 @@ func TestFeaturesMigrate(t *testing.T) {
 		for _, name := range steps {
 			text, err := fs.ReadFile(all, name)
 			if err != nil || strings.Count(string(text), "\n-- +goose StatementBegin\n") != 1 {
-				t.Errorf("%s/%s is not one statement of goose's, which takes every other apart line by line (%v)", folder, name, err)
+				t.Errorf("%s/%s is not one statement of goose's, which takes every other apart line by line (%v)",
+					folder, name, err)
 			}
 		}
-		versions[folder] = slices.DeleteFunc(steps, func(name string) bool { return name < "00003" }) // there is no 1 on PostgreSQL
+		// there is no 1 on PostgreSQL
+		versions[folder] = slices.DeleteFunc(steps, func(name string) bool { return name < "00003" })
 	}
 	if d := cmp.Diff(versions["sqlite"], versions["postgres"]); d != "" {
 		t.Errorf("steps (-sqlite +postgres):\n%s", d)
@@ -150,7 +155,8 @@ func notesOf(q database.Quota) database.Feature {
 	}
 	return database.Feature{Name: "notes", Files: fs.FS(files), Tables: []database.Table{{
 		Name: "notes", Kind: "note", User: "user_id", Key: []string{"user_id", "key"}, Quota: q,
-		Columns: []database.Column{database.Text.Column("user_id"), database.Text.Column("key"), database.Secret.Column("note")},
+		Columns: []database.Column{database.Text.Column("user_id"), database.Text.Column("key"),
+			database.Secret.Column("note")},
 	}}}
 }
 
@@ -199,7 +205,8 @@ func TestQuota(t *testing.T) {
 				return err
 			}), database.ErrQuota)
 			n := 0
-			err = s.Feature("notes").For(ann()).Read(t.Context(), "count", func(r database.Row) (bool, error) { return false, r.Scan(&n) })
+			err = s.Feature("notes").For(ann()).
+				Read(t.Context(), "count", func(r database.Row) (bool, error) { return false, r.Scan(&n) })
 			if n != 10 || err != nil {
 				t.Errorf("%d rows, %v", n, err)
 			}
@@ -210,9 +217,11 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestQuotaWithoutMeasuring: a user who is far from full is not counted at each write; writes side by side do not pass the quota.
+// TestQuotaWithoutMeasuring: a user who is far from full is not counted at each write; writes side by side do not pass
+// the quota.
 func TestQuotaWithoutMeasuring(t *testing.T) {
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Features: []database.Feature{notesOf(database.Quota{Rows: 300})}})
+	s, err := Open(t.Context(),
+		Config{Dir: t.TempDir(), Features: []database.Feature{notesOf(database.Quota{Rows: 300})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,8 +273,10 @@ func TestBound(t *testing.T) {
 		err  error
 		want string
 	}{
-		"nobody":             {s.Feature("items").For(access.User{}).Read(t.Context(), "namespaces", none), access.ErrNoUser.Error()},
-		"nobody writes":      {s.Feature("items").For(access.User{}).Write(t.Context(), 0, nothing), access.ErrNoUser.Error()},
+		"nobody": {s.Feature("items").For(access.User{}).Read(t.Context(), "namespaces", none),
+			access.ErrNoUser.Error()},
+		"nobody writes": {s.Feature("items").For(access.User{}).Write(t.Context(), 0, nothing),
+			access.ErrNoUser.Error()},
 		"no feature":         {s.Feature("deer").For(ann()).Read(t.Context(), "x", none), `without the feature "deer"`},
 		"no feature written": {s.Feature("deer").System().Write(t.Context(), 0, nothing), `without the feature "deer"`},
 		"no statement":       {s.Feature("items").For(ann()).Read(t.Context(), "deer", none), `no statement "deer"`},
@@ -278,7 +289,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestAcrossIsAllOrNothing: what features wrote together is undone when whoever wrote it says that it failed, and he is told.
+// TestAcrossIsAllOrNothing: what features wrote together is undone when whoever wrote it says that it failed, and he is
+// told.
 func TestAcrossIsAllOrNothing(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -294,7 +306,8 @@ func TestAcrossIsAllOrNothing(t *testing.T) {
 			t.Errorf("%v, want %v", err, failed)
 		}
 		there := 0
-		if err := s.read(t.Context(), "SELECT count(*) FROM items", nil, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&there) }); err != nil {
+		if err := s.read(t.Context(), "SELECT count(*) FROM items", nil,
+			func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&there) }); err != nil {
 			t.Fatal(err)
 		}
 		if (there == 0) != (failed != nil) {

@@ -13,13 +13,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// check is the first statement of steps: it makes sure that they may be written, and that this stays so until they are. It
-// finds where the first of them stands.
+// check is the first statement of steps: it makes sure that they may be written, and that this stays so until they are.
+// It finds where the first of them stands.
 type check func(t *tx, all []*commit) error
 
-// checkFence is the first statement of steps. It finds no row if the run is gone, at its end or another's; else it locks
-// the row until the steps are committed, and makes the run's change if there is one. Most steps have none: the time of
-// the last change is as exact as that of the thread's.
+// checkFence is the first statement of steps. It finds no row if the run is gone, at its end or another's; else it
+// locks the row until the steps are committed, and makes the run's change if there is one. Most steps have none: the
+// time of the last change is as exact as that of the thread's.
 func checkFence(t *tx, all []*commit) error {
 	first, last := all[0], all[len(all)-1]
 	stalled, updated, err := first.findRun(t)
@@ -49,17 +49,20 @@ func checkFence(t *tx, all []*commit) error {
 	return changeRun(t, last, stalled, usage)
 }
 
-// findRun reads the run, if it is the fence's, where its thread stands and how far its events go. Where others write too,
-// the run is locked first: what is read in one statement with the lock may be older than the lock.
+// findRun reads the run, if it is the fence's, where its thread stands and how far its events go. Where others write
+// too, the run is locked first: what is read in one statement with the lock may be older than the lock.
 func (c *commit) findRun(t *tx) (stalled int, updated int64, err error) {
 	args := []any{c.fence.RunID, c.fence.Attempt}
 	if lock := t.k.dialect.locking(); lock != "" {
-		err = t.scan("SELECT thread_id FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+lock, args, &c.thread)
+		err = t.scan("SELECT thread_id FROM runs WHERE id = $1 AND attempt = $2 AND status = 'running'"+lock, args,
+			&c.thread)
 	}
 	if err == nil {
 		err = t.scan("SELECT r.thread_id, r.user_id, r.parent_id, r.stalled, r.updated_at, "+
-			"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0), "+headColumns+
-			" FROM runs r JOIN threads t ON t.id = r.thread_id"+joinHead+" WHERE r.id = $1 AND r.attempt = $2 AND r.status = 'running'",
+			"COALESCE((SELECT max(last_n) FROM log WHERE run_id = $1 AND attempt = $2 AND last_n > 0), 0), "+
+			headColumns+
+			" FROM runs r JOIN threads t ON t.id = r.thread_id"+joinHead+
+			" WHERE r.id = $1 AND r.attempt = $2 AND r.status = 'running'",
 			args, append([]any{&c.thread, &c.user, &c.above, &stalled, &updated, &c.lastN}, c.headCells()...)...)
 	}
 	if err == nil {
@@ -77,7 +80,8 @@ func changeRun(t *tx, last *commit, stalled int, usage json.RawMessage) error {
 		return t.exec(text+which, args...)
 	}
 	text += ", status = $5, error = $6, stop_reason = $7, notify = 0"
-	args = append(args, last.step.Run.Status, database.Plain(last.step.Run.Error), database.Plain(last.step.Run.StopReason))
+	args = append(args, last.step.Run.Status, database.Plain(last.step.Run.Error),
+		database.Plain(last.step.Run.StopReason))
 	n, err := t.endOne(last.fence.RunID, text+which+" AND NOT EXISTS (SELECT 1 FROM runs c WHERE c.parent_id = $1 AND "+
 		"c.parent_id <> '' "+
 		"AND c.status IN ('pending', 'running'))", args...)
@@ -103,8 +107,8 @@ func (c *commit) getsAhead() bool {
 	})
 }
 
-// checkIdle is the first statement of a step outside of a run. It locks the thread: no run is admitted meanwhile, and one
-// that could be claimed is active already.
+// checkIdle is the first statement of a step outside of a run. It locks the thread: no run is admitted meanwhile, and
+// one that could be claimed is active already.
 func (d *userData) checkIdle(t *tx, all []*commit) error {
 	thread := all[0].thread
 	var active, trashed bool

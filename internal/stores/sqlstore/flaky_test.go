@@ -21,7 +21,8 @@ type flaky struct {
 	void *atomic.Bool  // no use fails, but a row comes without its values
 }
 
-// use fails if it is the use that does. A ROLLBACK never does: where it did, the connection would be of no use any more.
+// use fails if it is the use that does. A ROLLBACK never does: where it did, the connection would be of no use any
+// more.
 func (f flaky) use(what string) error {
 	if f.void.Load() || strings.HasPrefix(what, "ROLLBACK") || f.left.Add(-1) != 0 {
 		return nil

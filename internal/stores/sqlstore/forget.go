@@ -11,8 +11,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// DeleteUser implements [store.Keeper]. It goes from thread to thread and from table to table, as their descriptions say, in small
-// transactions.
+// DeleteUser implements [store.Keeper]. It goes from thread to thread and from table to table, as their descriptions
+// say, in small transactions.
 func (s *Store) DeleteUser(ctx context.Context, u access.User) (store.Forgotten, error) {
 	f, err := s.deleteUser(ctx, &userData{s, u})
 	if err != nil {

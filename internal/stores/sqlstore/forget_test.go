@@ -22,7 +22,9 @@ func TestDeleteUser(t *testing.T) {
 			for _, u := range []access.User{bob, ann()} {
 				id := u.ID()
 				for i := range 250 {
-					if err := items.New(s).For(u).Put(t.Context(), items.Item{Namespace: []string{"a"}, Key: strings.Repeat("k", i+1)}); err != nil {
+					if err := items.New(s).For(u).
+						Put(t.Context(), items.Item{Namespace: []string{"a"},
+							Key: strings.Repeat("k", i+1)}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -43,10 +45,12 @@ func TestDeleteUser(t *testing.T) {
 			if want := (store.Forgotten{Threads: 2, Rows: 253}); got != want || err != nil {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if dump := dumpOf(t, s, ""); strings.Contains(dump, `"ann`) || strings.Count(dump, `"user_id":"bob"`) != 2+2+253 {
+			if dump := dumpOf(t, s, ""); strings.Contains(dump, `"ann`) || strings.Count(dump, `"user_id":"bob"`) != 2+
+				2+253 {
 				t.Errorf("the dump has %d of bob:\n%s", strings.Count(dump, `"user_id":"bob"`), dump)
 			}
-			_, err = s.Commit(t.Context(), fence, store.Step{Now: time.UnixMicro(1), Run: &store.RunChange{Status: event.StatusSuccess}})
+			_, err = s.Commit(t.Context(), fence,
+				store.Step{Now: time.UnixMicro(1), Run: &store.RunChange{Status: event.StatusSuccess}})
 			if err == nil || !strings.Contains(err.Error(), store.ErrFenced.Error()) {
 				t.Errorf("a commit after that: %v", err)
 			}

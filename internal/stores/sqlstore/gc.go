@@ -69,10 +69,13 @@ func (s *Store) trimAll(ctx context.Context, r store.Retention, c *store.Collect
 
 // findChunks collects rows behind the one with number at, as many as go into one transaction, and returns the number of
 // the last row that it looked at.
-func (s *Store) findChunks(ctx context.Context, at int64, before time.Time, c *store.Collected) (found []trimmed, last int64, err error) {
+func (s *Store) findChunks(ctx context.Context, at int64, before time.Time, c *store.Collected) (found []trimmed,
+	last int64, err error) {
 	last = at
 	size := 0
-	err = s.read(ctx, "SELECT seq, last_n, attempt, run_id, events FROM log WHERE seq > $1 AND last_n > 0 AND created_at < $2 ORDER BY seq",
+	err = s.read(ctx,
+		"SELECT seq, last_n, attempt, run_id, events FROM log WHERE seq > $1 AND last_n > 0 AND created_at < $2 "+
+			"ORDER BY seq",
 		[]any{at, database.Micros(before)}, func(rows *sql.Rows) (bool, error) {
 			var t trimmed
 			var events []byte
@@ -139,7 +142,8 @@ func trimChunks(events []byte) ([]byte, int64) {
 func (s *Store) dropSnapshots(ctx context.Context, r store.Retention, c *store.Collected) error {
 	for after := ""; ; {
 		var threads []string
-		err := s.read(ctx, "SELECT thread_id FROM snapshots WHERE thread_id > $1 GROUP BY thread_id HAVING count(*) > 1 ORDER BY thread_id LIMIT 100",
+		err := s.read(ctx, "SELECT thread_id FROM snapshots WHERE thread_id > $1 GROUP BY thread_id HAVING count(*) "+
+			"> 1 ORDER BY thread_id LIMIT 100",
 			[]any{after}, func(rows *sql.Rows) (bool, error) {
 				threads = append(threads, "")
 				return true, rows.Scan(&threads[len(threads)-1])
@@ -165,7 +169,8 @@ func (s *Store) dropSnapshotsOf(ctx context.Context, thread string, r store.Rete
 	if len(drop) > 0 && !r.DryRun {
 		err = s.write(ctx, 0, func(t *tx) error {
 			for _, id := range drop {
-				if err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND checkpoint_id = $2", thread, id); err != nil {
+				if err := t.exec("DELETE FROM snapshots WHERE thread_id = $1 AND checkpoint_id = $2", thread,
+					id); err != nil {
 					return err
 				}
 			}
@@ -201,9 +206,10 @@ func (s *Store) dropAgedOf(ctx context.Context, table database.Table, r store.Re
 	over := table.Age.Column + " > 0 AND " + table.Age.Column + " <= $1"
 	before := database.Micros(r.Rows.Add(-table.Age.Keep))
 	if r.DryRun {
-		err = s.read(ctx, "SELECT count(*) FROM "+table.Name+" WHERE "+over, []any{before}, func(rows *sql.Rows) (bool, error) {
-			return false, rows.Scan(&n)
-		})
+		err = s.read(ctx, "SELECT count(*) FROM "+table.Name+" WHERE "+over, []any{before},
+			func(rows *sql.Rows) (bool, error) {
+				return false, rows.Scan(&n)
+			})
 		return n, err
 	}
 	for dropped := int64(trimRows); dropped == trimRows; n += dropped {
@@ -232,15 +238,18 @@ type node struct {
 
 func (s *Store) tree(ctx context.Context, thread string) (tree, error) {
 	t := tree{nodes: make(map[string]node)}
-	err := s.read(ctx, "SELECT t.head, l.checkpoint_id, l.parent_id, l.created_at, COALESCE(s.bytes, 0) FROM threads t "+
-		"JOIN log l ON l.thread_id = t.id LEFT JOIN snapshots s ON s.thread_id = l.thread_id AND s.checkpoint_id = l.checkpoint_id "+
-		"WHERE t.id = $1 AND l.checkpoint_id IS NOT NULL", []any{thread}, func(rows *sql.Rows) (bool, error) {
-		var id string
-		var n node
-		err := rows.Scan(&t.head, &id, &n.parent, &n.created, &n.snapshot)
-		t.nodes[id] = n
-		return true, err
-	})
+	err := s.read(ctx,
+		"SELECT t.head, l.checkpoint_id, l.parent_id, l.created_at, COALESCE(s.bytes, 0) FROM threads t "+
+			"JOIN log l ON l.thread_id = t.id LEFT JOIN snapshots s ON s.thread_id = l.thread_id AND s.checkpoint_id "+
+			"= "+
+			"l.checkpoint_id "+
+			"WHERE t.id = $1 AND l.checkpoint_id IS NOT NULL", []any{thread}, func(rows *sql.Rows) (bool, error) {
+			var id string
+			var n node
+			err := rows.Scan(&t.head, &id, &n.parent, &n.created, &n.snapshot)
+			t.nodes[id] = n
+			return true, err
+		})
 	return t, err
 }
 

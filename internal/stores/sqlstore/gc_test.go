@@ -104,7 +104,8 @@ func FuzzTrimChunks(f *testing.F) {
 		if err := json.Unmarshal(out, &after); err != nil {
 			t.Fatalf("%s became %s: %v", raw, out, err)
 		}
-		if _, again := trimChunks(out); again >= n && strings.Count(string(out), "chunks") == strings.Count(string(raw), "chunks") {
+		if _, again := trimChunks(out); again >= n && strings.Count(string(out), "chunks") == strings.Count(string(raw),
+			"chunks") {
 			t.Errorf("nothing was trimmed: %s", out)
 		}
 		for i := range before {
@@ -165,7 +166,8 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 	keeps := func(rt *rapid.T) {
 		seed++ // no two threads have one id
 		g := grow(t, rt, s, seed)
-		before := g.times[rapid.SampledFrom(g.ids).Draw(rt, "cutoff")].Add(time.Duration(rapid.IntRange(-1, 1).Draw(rt, "more")) * time.Second)
+		before := g.times[rapid.SampledFrom(g.ids).Draw(rt, "cutoff")].Add(time.Duration(rapid.IntRange(-1, 1).
+			Draw(rt, "more")) * time.Second)
 		base := map[string]string{}
 		tree, err := s.tree(t.Context(), g.thread)
 		g.must(err)
@@ -195,7 +197,8 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 		}
 		g.state = g.states[g.ids[len(g.ids)-1]]
 		g.human("and on it goes")
-		if c, err := s.For(ann()).Checkpoint(t.Context(), schema, g.thread, ""); err != nil || len(chats.Get(c.State)) != len(chats.Get(g.state)) {
+		if c, err := s.For(ann()).Checkpoint(t.Context(), schema, g.thread, ""); err != nil ||
+			len(chats.Get(c.State)) != len(chats.Get(g.state)) {
 			rt.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 		}
 	}
@@ -210,8 +213,8 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCollectBesideABranch: the newest snapshot is one of a side branch, as after a restore that left the head's own out. It
-// stays, and so does the older one that the head is read from; one that serves neither goes.
+// TestCollectBesideABranch: the newest snapshot is one of a side branch, as after a restore that left the head's own
+// out. It stays, and so does the older one that the head is read from; one that serves neither goes.
 func TestCollectBesideABranch(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -295,7 +298,8 @@ func TestCollectReadOnly(t *testing.T) {
 	if c := collect(t, reader, store.Retention{Chunks: later, DryRun: true}); c.Messages != 1 {
 		t.Errorf("%+v", c)
 	}
-	if _, err := reader.Collect(t.Context(), store.Retention{Chunks: later}); err == nil || !strings.Contains(fmt.Sprint(err), "reading only") {
+	if _, err := reader.Collect(t.Context(), store.Retention{Chunks: later}); err == nil ||
+		!strings.Contains(fmt.Sprint(err), "reading only") {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -25,7 +25,8 @@ func (c *commit) headCells() []any {
 
 // findHead reads where the thread stands.
 func (c *commit) findHead(t *tx) error {
-	err := t.scan("SELECT "+headColumns+" FROM threads t"+joinHead+" WHERE t.id = $1", []any{c.thread}, c.headCells()...)
+	err := t.scan("SELECT "+headColumns+" FROM threads t"+joinHead+" WHERE t.id = $1", []any{c.thread},
+		c.headCells()...)
 	if err != nil {
 		return fmt.Errorf("read head of thread %q: %w", c.thread, err)
 	}
@@ -65,10 +66,10 @@ func (c *commit) findParent(t *tx) error {
 	return err
 }
 
-// newCheckpoint names the checkpoint and decides about a snapshot. One is due when the deltas since the last are more than
-// twice as much as the state, and on a fork, so that the deltas to be read for a state always stand side by side. A state that
-// has only grown is hardly less than its deltas: a snapshot would be all of it once more, and is put off until there are half as
-// many deltas again.
+// newCheckpoint names the checkpoint and decides about a snapshot. One is due when the deltas since the last are more
+// than twice as much as the state, and on a fork, so that the deltas to be read for a state always stand side by side.
+// A state that has only grown is hardly less than its deltas: a snapshot would be all of it once more, and is put off
+// until there are half as many deltas again.
 func (c *commit) newCheckpoint() (err error) {
 	if c.id, err = nextCheckpointID(c.head, c.step.Now, c.random); err != nil {
 		return err

@@ -2,8 +2,8 @@ package sqlstore
 
 import "testing"
 
-// TestHeadMovedMeanwhile: while a process writes a step, another moves the head of its thread. The step is made again on the
-// new head, so that the thread's chain has both.
+// TestHeadMovedMeanwhile: while a process writes a step, another moves the head of its thread. The step is made again
+// on the new head, so that the thread's chain has both.
 func TestHeadMovedMeanwhile(t *testing.T) {
 	url := pg.Database(t)
 	a, b := openWith(t, Config{URL: url}), openWith(t, Config{URL: url})
@@ -29,7 +29,8 @@ func TestHeadMovedMeanwhile(t *testing.T) {
 	}, own))
 	cs, err := a.For(ann()).Checkpoints(t.Context(), tk.thread, "", 10)
 	tk.must(err)
-	if len(cs) != 3 || cs[0].ID != own.id || cs[0].ParentID != other.id || cs[1].ID != other.id || cs[1].ParentID != cs[2].ID || tries != 2 {
+	if len(cs) != 3 || cs[0].ID != own.id || cs[0].ParentID != other.id || cs[1].ID != other.id ||
+		cs[1].ParentID != cs[2].ID || tries != 2 {
 		t.Errorf("after %d tries own %s, other %s: %+v", tries, own.id, other.id, cs)
 	}
 	if th, err := a.Thread(t.Context(), tk.thread); err != nil || th.Head != own.id {

@@ -42,13 +42,15 @@ func TestCheckpointIDCarriesAndEnds(t *testing.T) {
 	if _, err := nextCheckpointID("ffffffff-ffff-7fff-8000-000000000000", time.UnixMilli(0), [8]byte{}); err == nil {
 		t.Error("an id followed the last one")
 	}
-	if got, err := nextCheckpointID("", time.Time{}, [8]byte{}); err != nil || got != "00000000-0000-7000-8000-000000000000" {
+	if got, err := nextCheckpointID("", time.Time{}, [8]byte{}); err != nil ||
+		got != "00000000-0000-7000-8000-000000000000" {
 		t.Errorf("at the zero time: %s, %v", got, err)
 	}
 }
 
 func FuzzParseCheckpointID(f *testing.F) {
-	for _, s := range []string{"", "01234567-89ab-7fff-bfff-ffffffffffff", "01234567-89AB-7fff-bfff-ffffffffffff", "0123456789ab7fffbfffffffffffffffffff"} {
+	for _, s := range []string{"", "01234567-89ab-7fff-bfff-ffffffffffff", "01234567-89AB-7fff-bfff-ffffffffffff",
+		"0123456789ab7fffbfffffffffffffffffff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -58,8 +58,8 @@ func (t *tx) follow(user, thread string, at time.Time, list ...store.NewJob) {
 // errFullQueue is why a job is left out.
 var errFullQueue = errors.New("too many jobs of its kind and user wait")
 
-// enqueue stores the jobs of the transaction, in one order, so that no two transactions wait for each other. What cannot be stored
-// is left out: the step that it follows is worth more.
+// enqueue stores the jobs of the transaction, in one order, so that no two transactions wait for each other. What
+// cannot be stored is left out: the step that it follows is worth more.
 func (t *tx) enqueue() error {
 	if len(t.following) > 0 && t.k.backlog.insert == "" {
 		return errors.New("jobs cannot be stored: the store was opened without their feature")
@@ -79,7 +79,8 @@ func (t *tx) enqueue() error {
 		if f.Latest.After(f.NotBefore) {
 			latest = max(begin, database.Micros(f.Latest))
 		}
-		n, err := t.change(t.k.backlog.insert, f.user, f.Kind, f.Key, f.thread, begin, latest, now, jsonText(f.Body), jobs.MaxWaiting)
+		n, err := t.change(t.k.backlog.insert, f.user, f.Kind, f.Key, f.thread, begin, latest, now, jsonText(f.Body),
+			jobs.MaxWaiting)
 		if err != nil {
 			return err
 		}
@@ -107,8 +108,8 @@ func (b *backlog) told(list []following) {
 	}
 }
 
-// endOne changes a run so that it is at its end, and stores what follows. It and endSome are the only ways there. n is 0 if the
-// condition of the change did not hold.
+// endOne changes a run so that it is at its end, and stores what follows. It and endSome are the only ways there. n is
+// 0 if the condition of the change did not hold.
 func (t *tx) endOne(id, query string, args ...any) (n int64, err error) {
 	if n, err = t.change(query, args...); err != nil || n == 0 {
 		return n, err
@@ -170,7 +171,8 @@ func (s *Store) adopt(ctx context.Context) error {
 		}
 		err := s.write(ctx, 0, func(t *tx) error {
 			found = 0
-			return t.rows("UPDATE runs SET notify = 0 WHERE id IN (SELECT id"+left+" LIMIT $1) RETURNING "+runColumns, []any{some},
+			return t.rows("UPDATE runs SET notify = 0 WHERE id IN (SELECT id"+left+" LIMIT $1) RETURNING "+runColumns,
+				[]any{some},
 				func(rows *sql.Rows) error {
 					var r runRow
 					err := rows.Scan(r.cells()...)

@@ -49,7 +49,8 @@ func TestEachEndIsFollowed(t *testing.T) {
 				t.Helper()
 				now = now.Add(time.Second)
 				must(t, second(s.For(ann()).Admit(t.Context(), store.Admission{
-					Thread: store.Thread{ID: thread}, Strategy: strategy, Run: store.Run{ID: id, ThreadID: thread, CreatedAt: now}})))
+					Thread: store.Thread{ID: thread}, Strategy: strategy,
+					Run: store.Run{ID: id, ThreadID: thread, CreatedAt: now}})))
 			}
 			end := func(id, status string) {
 				t.Helper()
@@ -61,7 +62,8 @@ func TestEachEndIsFollowed(t *testing.T) {
 					t.Error("it came to its end twice")
 				}
 			}
-			for _, status := range []string{event.StatusSuccess, event.StatusError, event.StatusInterrupted, event.StatusPending} {
+			for _, status := range []string{event.StatusSuccess, event.StatusError, event.StatusInterrupted,
+				event.StatusPending} {
 				admit(status, status, store.Reject)
 				end(status, status)
 			}
@@ -85,21 +87,24 @@ func TestEachEndIsFollowed(t *testing.T) {
 	}
 }
 
-// TestEndsHaveOneWay: what sets the status of a run goes through endOne or endSome, but for claims, and for steers, which are no runs.
+// TestEndsHaveOneWay: what sets the status of a run goes through endOne or endSome, but for claims, and for steers,
+// which are no runs.
 func TestEndsHaveOneWay(t *testing.T) {
 	found := statusSetters(t, "")
 	want := []string{"ClaimRun", "changeRun", "claimBelow", "keepBack", "stopRuns"}
 	if d := cmp.Diff(want, found); d != "" {
 		t.Errorf("who sets the status of runs (-want +got); a new way to an end goes through endOne or endSome:\n%s", d)
 	}
-	if got := statusSetters(t, "package x\n\nfunc f() { x(\"UPDATE runs SET status = 'error'\") }\n"); !slices.Equal(got, []string{"f"}) {
+	if got := statusSetters(t,
+		"package x\n\nfunc f() { x(\"UPDATE runs SET status = 'error'\") }\n"); !slices.Equal(got, []string{"f"}) {
 		t.Errorf("a breach is not found: %v", got)
 	}
 }
 
 var setsStatus = regexp.MustCompile(`status = \$|status = '(running|error|success|interrupted)', updated|set\(|SET status`)
 
-// statusSetters are the functions with an UPDATE of runs that sets the status, in the sources of this package, or in src.
+// statusSetters are the functions with an UPDATE of runs that sets the status, in the sources of this package, or in
+// src.
 func statusSetters(t *testing.T, src string) (found []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -139,7 +144,8 @@ func TestEndsOfOlderPrograms(t *testing.T) {
 	dir, url := t.TempDir(), pg.Database(t)
 	must(t, os.WriteFile(filepath.Join(dir, FileName), unzipped(t, "version5.db.gz"), 0o600))
 	admin(t, url, string(unzipped(t, "version5.sql.gz")))
-	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard},
+		"postgres": {URL: url, Logger: discard}} {
 		t.Run(name, func(t *testing.T) {
 			s := openWith(t, cfg)
 			s.exec(t, "UPDATE runs SET notify = 1")
@@ -177,7 +183,8 @@ func TestWaitingAreCountedFromAnIndex(t *testing.T) {
 		cfg           Config
 		explain, scan string
 	}{
-		"sqlite":   {Config{Dir: t.TempDir()}, "EXPLAIN QUERY PLAN ", "SEARCH jobs USING COVERING INDEX jobs_of_user (user_id=? AND job_kind=?)"},
+		"sqlite": {Config{Dir: t.TempDir()}, "EXPLAIN QUERY PLAN ",
+			"SEARCH jobs USING COVERING INDEX jobs_of_user (user_id=? AND job_kind=?)"},
 		"postgres": {postgresAt(t, t.TempDir()), "EXPLAIN ", "Index Only Scan using jobs_of_user"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,8 @@ func TestFromSQLiteToPostgresAndBack(t *testing.T) {
 		t.Errorf("faults after collecting:\n%s", strings.Join(found, "\n"))
 	}
 	server.exec(t, "DELETE FROM log WHERE step = 5")
-	if found := strings.Join(faults(t, server), "\n"); !strings.Contains(found, "the checkpoint before it is not in the log") {
+	if found := strings.Join(faults(t, server), "\n"); !strings.Contains(found,
+		"the checkpoint before it is not in the log") {
 		t.Errorf("a missing row is not found:\n%s", found)
 	}
 }
@@ -97,7 +98,8 @@ func TestLoadMakesTextPlain(t *testing.T) {
 	s := openWith(t, postgresAt(t, t.TempDir()))
 	defer s.Close()
 	line := `{"kind":"thread","id":"a","user_id":"u","title":"a\u0000b","head":"","created_at":0,"updated_at":0,"metadata":{}}`
-	move(t, "{\"kind\":\"pudu\",\"version\":1}\n"+line+"\n{\"kind\":\"end\",\"threads\":1,\"runs\":0,\"log\":0,\"snapshots\":0}\n", s)
+	move(t, "{\"kind\":\"pudu\",\"version\":1}\n"+line+
+		"\n{\"kind\":\"end\",\"threads\":1,\"runs\":0,\"log\":0,\"snapshots\":0}\n", s)
 	if th, err := s.Thread(t.Context(), "a"); err != nil || th.Title != "a\uFFFDb" {
 		t.Errorf("title = %q, %v", th.Title, err)
 	}

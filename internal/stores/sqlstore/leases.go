@@ -28,7 +28,8 @@ func (s *Store) Renew(ctx context.Context, owner string) (lapsed bool, err error
 		return s.leases.QueryRowContext(ctx, "WITH old AS (SELECT "+d.held()+" AS held FROM nodes WHERE owner = $1) "+
 			"INSERT INTO nodes (owner, renewed_at) VALUES ($1, clock_timestamp()) "+
 			"ON CONFLICT (owner) DO UPDATE SET renewed_at = clock_timestamp() "+
-			"RETURNING NOT EXISTS (SELECT 1 FROM old), EXISTS (SELECT 1 FROM old WHERE NOT held)", owner).Scan(&first, &lapsed)
+			"RETURNING NOT EXISTS (SELECT 1 FROM old), EXISTS (SELECT 1 FROM old WHERE NOT held)", owner).
+			Scan(&first, &lapsed)
 	})
 	if err == nil && first {
 		err = s.lease(ctx, d, func(ctx context.Context) error {

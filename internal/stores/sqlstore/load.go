@@ -106,7 +106,8 @@ func (s *Store) checkHeader(line []byte) (version int, err error) {
 		return 0, errors.New("this is no dump of Pudu")
 	}
 	if h.Version < 1 || h.Version > s.schema {
-		return 0, fmt.Errorf("%w: the dump has version %d, this program reads 1 to %d", store.ErrNewer, h.Version, s.schema)
+		return 0, fmt.Errorf("%w: the dump has version %d, this program reads 1 to %d", store.ErrNewer, h.Version,
+			s.schema)
 	}
 	return h.Version, nil
 }
@@ -126,7 +127,8 @@ func (s *Store) checkEnd(c counts, line []byte) error {
 		err = errors.New("it counts what is unknown")
 	}
 	if err != nil {
-		return fmt.Errorf("records are missing: the dump says %.200s, these were read: %s (%w)", line, bytes.TrimSpace(s.endRecord(c)), err)
+		return fmt.Errorf("records are missing: the dump says %.200s, these were read: %s (%w)", line,
+			bytes.TrimSpace(s.endRecord(c)), err)
 	}
 	return nil
 }

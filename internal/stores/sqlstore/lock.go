@@ -17,8 +17,8 @@ import (
 // is the process id of the owner.
 const LockName = "pudu.lock"
 
-// lockDir makes this process the owner of the data folder until unlock is called. It locks the folder itself, too: the lock on
-// a file that somebody removes keeps nobody out any more.
+// lockDir makes this process the owner of the data folder until unlock is called. It locks the folder itself, too: the
+// lock on a file that somebody removes keeps nobody out any more.
 func lockDir(dir string) (unlock func() error, err error) {
 	folder, free, err := lockFolder(dir)
 	if err != nil {
@@ -31,8 +31,8 @@ func lockDir(dir string) (unlock func() error, err error) {
 	return func() error { return errors.Join(file.Close(), folder.Close()) }, nil
 }
 
-// lockFolder opens a folder and locks it; false if another process has it locked. A file system whose folders cannot be locked,
-// as of some networks, has the lock file alone.
+// lockFolder opens a folder and locks it; false if another process has it locked. A file system whose folders cannot be
+// locked, as of some networks, has the lock file alone.
 func lockFolder(dir string) (f *os.File, free bool, err error) {
 	if f, err = os.Open(dir); err != nil {
 		return nil, false, err

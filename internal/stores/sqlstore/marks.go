@@ -13,7 +13,8 @@ import (
 func (d *userData) DoomThreads(ctx context.Context, now time.Time, after store.NewJob) (int, error) {
 	var n int64
 	err := d.write(ctx, 0, func(tx *tx) (err error) {
-		n, err = tx.change("UPDATE threads SET marks = marks + 8 WHERE user_id = $1 AND root_id = '' AND marks BETWEEN 4 AND 7",
+		n, err = tx.change("UPDATE threads SET marks = marks + 8 WHERE user_id = $1 AND root_id = '' AND marks "+
+			"BETWEEN 4 AND 7",
 			d.user.ID())
 		if n > 0 {
 			tx.follow(d.user.ID(), "", now, after)
@@ -31,8 +32,10 @@ func (s *Store) Outlived(ctx context.Context, o store.Outlived, limit int) ([]st
 	err := database.CheckLimit(limit, 1000)
 	var list []store.Thread
 	if err == nil {
-		list, err = readThreads(ctx, s, "SELECT "+threadFields+" FROM threads t WHERE t.marks > 1 AND "+own+" AND (t.marks > 7 OR "+
-			"NOT "+busy("t.id")+" AND (t.marks > 3 AND t.trashed_at < $1 OR t.marks IN (2, 3, 6, 7) AND t.updated_at < $2)) LIMIT $3",
+		list, err = readThreads(ctx, s, "SELECT "+threadFields+" FROM threads t WHERE t.marks > 1 AND "+own+
+			" AND (t.marks > 7 OR "+
+			"NOT "+busy("t.id")+
+			" AND (t.marks > 3 AND t.trashed_at < $1 OR t.marks IN (2, 3, 6, 7) AND t.updated_at < $2)) LIMIT $3",
 			microsOrNone(o.Trashed), microsOrNone(o.Temporary), limit)
 	}
 	if err != nil {

@@ -43,7 +43,8 @@ func migrate(ctx context.Context, db *sql.DB, d sqlite, cfg Config, files fs.FS)
 		return err
 	}
 	if version > newest {
-		return fmt.Errorf("%w: %s has schema version %d, this program knows %d; use the newer program, or put back the "+
+		return fmt.Errorf("%w: %s has schema version %d, this program knows %d; use the newer program, or put back "+
+			"the "+
 			"backup that it made beside the database", store.ErrNewer, d.path, version, newest)
 	}
 	if err := d.check(ctx, db, cfg.CheckBytes); err != nil {
@@ -73,7 +74,8 @@ func (d sqlite) version(ctx context.Context, db *sql.DB) (version int64, err err
 	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
 		return 0, fmt.Errorf("read %s: %w", d.path, err)
 	}
-	const others = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'goose_db_version'"
+	const others = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> " +
+		"'goose_db_version'"
 	if err := db.QueryRowContext(ctx, others).Scan(&tables); err != nil {
 		return 0, fmt.Errorf("read %s: %w", d.path, err)
 	}
@@ -124,8 +126,8 @@ func (d sqlite) check(ctx context.Context, db *sql.DB, limit int64) error {
 	return nil
 }
 
-// backup copies the database to a file beside it, named after its version and the time. One that is there, of a start that
-// was killed in the same second, is not touched.
+// backup copies the database to a file beside it, named after its version and the time. One that is there, of a start
+// that was killed in the same second, is not touched.
 func (d sqlite) backup(ctx context.Context, db *sql.DB, version int64, cfg Config) error {
 	name := fmt.Sprintf("%s.v%d-%s", d.path, version, cfg.Now().UTC().Format("20060102T150405Z"))
 	path := name + ".bak"

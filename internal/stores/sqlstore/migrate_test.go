@@ -20,8 +20,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// ofVersion2 are rows as version 2 wrote them: two threads, one with a run at its end and one that runs, the other with one
-// that waits.
+// ofVersion2 are rows as version 2 wrote them: two threads, one with a run at its end and one that runs, the other with
+// one that waits.
 var ofVersion2 = []string{
 	"INSERT INTO threads (id, user_id, title, head, created_at, updated_at, metadata) VALUES ('a', 'ann', 'A', '', 1, 2, '{}'), ('b', 'ann', 'B', '', 1, 2, '{}'), " +
 		"('c', 'eve', '', '', 1, 2, '{\"deerflow_pinned\": true}'), ('d', 'eve', '', '', 1, 3, '{\"deerflow_pinned\":\"true\",\"n\":1}'), " +
@@ -42,7 +42,8 @@ func TestMigrationFromVersion2(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeVersion2(t, d.open(2, false), goose.DialectPostgres, "migrations/postgres", goose.WithTableName(versionTable))
-	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard},
+		"postgres": {URL: url, Logger: discard}} {
 		t.Run(name, func(t *testing.T) {
 			s := openWith(t, cfg)
 			defer s.Close()
@@ -60,7 +61,8 @@ func writeVersion2(t *testing.T, db *sql.DB, dialect goose.Dialect, folder strin
 			old[name] = &fstest.MapFile{Data: data}
 		}
 	}
-	provider, err := goose.NewProvider(dialect, db, old, append(o, goose.WithDisableGlobalRegistry(true), goose.WithSlog(discard))...)
+	provider, err := goose.NewProvider(dialect, db, old,
+		append(o, goose.WithDisableGlobalRegistry(true), goose.WithSlog(discard))...)
 	if err == nil {
 		_, err = provider.Up(t.Context())
 	}
@@ -74,8 +76,8 @@ func writeVersion2(t *testing.T, db *sql.DB, dialect goose.Dialect, folder strin
 	}
 }
 
-// TestDatabaseOfVersion4 opens a file that a program of version 4 has written: a thread of four runs of 12 messages, whose
-// snapshot came at the first 32 KB of deltas, and one run that was cut off behind its question; two items.
+// TestDatabaseOfVersion4 opens a file that a program of version 4 has written: a thread of four runs of 12 messages,
+// whose snapshot came at the first 32 KB of deltas, and one run that was cut off behind its question; two items.
 func TestDatabaseOfVersion4(t *testing.T) {
 	const thread, run = "ff4ae39f-4fb8-7bb4-1a3d-1e601c115a0b", "c15000cb-ebe2-727f-f286-76973aa2c94e"
 	dir := t.TempDir()
@@ -95,7 +97,8 @@ func TestDatabaseOfVersion4(t *testing.T) {
 	if err != nil || len(chats.Get(c.State)) != 49 {
 		t.Fatalf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
-	is, err := items.New(s).For(ann()).Search(t.Context(), items.Filter{Query: "deer", Access: items.Access{Now: time.Now()}})
+	is, err := items.New(s).For(ann()).
+		Search(t.Context(), items.Filter{Query: "deer", Access: items.Access{Now: time.Now()}})
 	if err != nil || len(is) != 2 {
 		t.Errorf("%d items, %v", len(is), err)
 	}
@@ -106,7 +109,8 @@ func TestDatabaseOfVersion4(t *testing.T) {
 	}
 	tk.end()
 	s.cache.forgetThread(thread)
-	if c, err = s.For(access.FromRow(th.UserID)).Checkpoint(t.Context(), schema, thread, ""); err != nil || len(chats.Get(c.State)) != 49+60 {
+	if c, err = s.For(access.FromRow(th.UserID)).Checkpoint(t.Context(), schema, thread, ""); err != nil ||
+		len(chats.Get(c.State)) != 49+60 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
 	if found := faults(t, s); len(found) > 0 {
@@ -129,13 +133,15 @@ func TestMigrationOfItems(t *testing.T) {
 		options []goose.ProviderOption
 	}{
 		{lite, goose.DialectSQLite3, "migrations/sqlite", nil},
-		{d.open(2, false), goose.DialectPostgres, "migrations/postgres", []goose.ProviderOption{goose.WithTableName(versionTable)}},
+		{d.open(2, false), goose.DialectPostgres, "migrations/postgres",
+			[]goose.ProviderOption{goose.WithTableName(versionTable)}},
 	} {
 		files, err := fs.Sub(migrations, old.folder)
 		if err != nil {
 			t.Fatal(err)
 		}
-		provider, err := goose.NewProvider(old.dialect, old.db, files, append(old.options, goose.WithDisableGlobalRegistry(true), goose.WithSlog(discard))...)
+		provider, err := goose.NewProvider(old.dialect, old.db, files,
+			append(old.options, goose.WithDisableGlobalRegistry(true), goose.WithSlog(discard))...)
 		if err == nil {
 			_, err = provider.UpTo(t.Context(), 4)
 		}
@@ -147,11 +153,14 @@ func TestMigrationOfItems(t *testing.T) {
 		}
 		old.db.Close()
 	}
-	want := items.Item{Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: database.TimeOf(1), UpdatedAt: database.TimeOf(2), Score: 1}
-	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+	want := items.Item{Namespace: []string{"a"}, Key: "k", Value: []byte(`{"t": "x"}`), CreatedAt: database.TimeOf(1),
+		UpdatedAt: database.TimeOf(2), Score: 1}
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard},
+		"postgres": {URL: url, Logger: discard}} {
 		s := openWith(t, cfg)
 		defer s.Close()
-		is, err := items.New(s).For(ann()).Search(t.Context(), items.Filter{Query: "X", Access: items.Access{Now: time.Now(), Refresh: true}})
+		is, err := items.New(s).For(ann()).
+			Search(t.Context(), items.Filter{Query: "X", Access: items.Access{Now: time.Now(), Refresh: true}})
 		if d := cmp.Diff([]items.Item{want}, is); d != "" || err != nil {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, d)
 		}
@@ -165,11 +174,15 @@ func testMigrated(t *testing.T, s *Store) {
 	testMigratedThreads(t, s)
 	rs, err := s.ListRuns(t.Context(), store.RunFilter{})
 	want := []store.Run{
-		{ID: "waits", ThreadID: "b", UserID: "ann", Status: event.StatusPending, CreatedAt: database.TimeOf(7), UpdatedAt: database.TimeOf(8)},
-		{ID: "runs", ThreadID: "a", UserID: "ann", Status: event.StatusRunning, Attempt: 1, Stalled: 1, Owner: "me", Request: []byte("[2]"),
+		{ID: "waits", ThreadID: "b", UserID: "ann", Status: event.StatusPending, CreatedAt: database.TimeOf(7),
+			UpdatedAt: database.TimeOf(8)},
+		{ID: "runs", ThreadID: "a", UserID: "ann", Status: event.StatusRunning, Attempt: 1, Stalled: 1, Owner: "me",
+			Request:   []byte("[2]"),
 			CreatedAt: database.TimeOf(5), UpdatedAt: database.TimeOf(6)},
-		{ID: "done", ThreadID: "a", UserID: "ann", Status: event.StatusError, Attempt: 2, Owner: "me", Error: "broke", StopReason: "limit",
-			Usage: []byte("{}"), Request: []byte("[1]"), CreatedAt: database.TimeOf(3), UpdatedAt: database.TimeOf(4)},
+		{ID: "done", ThreadID: "a", UserID: "ann", Status: event.StatusError, Attempt: 2, Owner: "me", Error: "broke",
+			StopReason: "limit",
+			Usage:      []byte("{}"), Request: []byte("[1]"), CreatedAt: database.TimeOf(3),
+			UpdatedAt: database.TimeOf(4)},
 	}
 	if d := cmp.Diff(want, rs); d != "" || err != nil {
 		t.Fatalf("runs (-want +got): %v\n%s", err, d)

@@ -61,13 +61,14 @@ func afterRun(r store.Run) string {
 	return news.Answered
 }
 
-// announce stores the news of the transaction, in one order, so that no two transactions wait for each other. Of one thread the
-// last state counts.
+// announce stores the news of the transaction, in one order, so that no two transactions wait for each other. Of one
+// thread the last state counts.
 func (t *tx) announce() error {
 	if t.k.newsroom.change == "" {
 		t.news = nil
 	}
-	slices.SortStableFunc(t.news, func(a, b piece) int { return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(a.thread, b.thread)) })
+	slices.SortStableFunc(t.news,
+		func(a, b piece) int { return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(a.thread, b.thread)) })
 	for i, p := range t.news {
 		if i+1 < len(t.news) && t.news[i+1].user == p.user && t.news[i+1].thread == p.thread {
 			if next := &t.news[i+1]; next.state == nil {

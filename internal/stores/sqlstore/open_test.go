@@ -78,7 +78,8 @@ func TestOpenRefusesDamage(t *testing.T) {
 			truncate(t, file, 0)
 			raw(t, file, "CREATE TABLE notes (text TEXT)")
 		}},
-		{"of another program with its mark", func(t *testing.T, file string) { raw(t, file, "PRAGMA application_id = 42") }},
+		{"of another program with its mark",
+			func(t *testing.T, file string) { raw(t, file, "PRAGMA application_id = 42") }},
 		{"without version", func(t *testing.T, file string) { raw(t, file, "DROP TABLE goose_db_version") }},
 	}
 	for _, tt := range tests {
@@ -188,11 +189,13 @@ func newer(t *testing.T, folder, query string) fs.FS {
 
 func TestMigrationKeepsBackup(t *testing.T) {
 	dir, file := written(t)
-	cfg := Config{Features: feature.All(), Dir: dir, CheckBytes: 1 << 30, Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
+	cfg := Config{Features: feature.All(), Dir: dir, CheckBytes: 1 << 30,
+		Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
 	cfg.Logger = discard
 	d := sqlite{path: file}
 	db := openDB(t, d)
-	if err := migrate(t.Context(), db, d, cfg, newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;")); err != nil {
+	if err := migrate(t.Context(), db, d, cfg,
+		newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;")); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := d.version(t.Context(), db); err != nil || int(v) != version+1 {
@@ -219,15 +222,19 @@ func TestMigrationKeepsBackup(t *testing.T) {
 // A migration that fails leaves the database as it was; a backup of the same second is not overwritten.
 func TestMigrationFails(t *testing.T) {
 	dir, file := written(t)
-	cfg := Config{Features: feature.All(), Dir: dir, CheckBytes: 1 << 30, Now: func() time.Time { return time.Unix(0, 0) }, Logger: discard}
+	cfg := Config{Features: feature.All(), Dir: dir, CheckBytes: 1 << 30,
+		Now: func() time.Time { return time.Unix(0, 0) }, Logger: discard}
 	d := sqlite{path: file}
 	db := openDB(t, d)
 	defer db.Close()
-	bad := newer(t, "migrations/sqlite", "ALTER TABLE threads ADD COLUMN extra TEXT;\nALTER TABLE nobody ADD COLUMN extra TEXT;")
-	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
+	bad := newer(t, "migrations/sqlite",
+		"ALTER TABLE threads ADD COLUMN extra TEXT;\nALTER TABLE nobody ADD COLUMN extra TEXT;")
+	if err := migrate(t.Context(), db, d, cfg, bad); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
 		t.Errorf("migrate: %v", err)
 	}
-	if err := migrate(t.Context(), db, d, cfg, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
+	if err := migrate(t.Context(), db, d, cfg, bad); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", version, version+1)) {
 		t.Errorf("second migrate: %v", err)
 	}
 	if kept, err := filepath.Glob(file + ".v*.bak"); err != nil || len(kept) != 2 {
@@ -280,7 +287,8 @@ func TestReadOnlyBesideOwner(t *testing.T) {
 	if err != nil || len(chats.Get(c.State)) != 4 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
-	if err := reader.For(ann()).CreateThread(t.Context(), store.Thread{ID: "x"}); err == nil || !strings.Contains(err.Error(), "reading only") {
+	if err := reader.For(ann()).CreateThread(t.Context(), store.Thread{ID: "x"}); err == nil ||
+		!strings.Contains(err.Error(), "reading only") {
 		t.Errorf("CreateThread: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -326,12 +334,14 @@ func TestDatabaseFull(t *testing.T) {
 	before := tk.state
 	big := tk.step("model", "tools", chats.Append(chat{ID: "big", Content: tk.text(1 << 20)}))
 	_, err := s.Commit(t.Context(), tk.fence, big)
-	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, FileName)) || !strings.Contains(err.Error(), "free some space") {
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, FileName)) ||
+		!strings.Contains(err.Error(), "free some space") {
 		t.Fatalf("Commit: %v", err)
 	}
 	tk.state = before
 	tk.ai("small", true)
-	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != 1 {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil ||
+		len(chats.Get(c.State)) != 1 {
 		t.Errorf("%d messages, %v", len(chats.Get(c.State)), err)
 	}
 	s.exec(t, "PRAGMA max_page_count = 100000")
@@ -346,8 +356,10 @@ func TestDatabaseFullHarmsNoOther(t *testing.T) {
 	small.begin("hello")
 	big.begin("hello")
 	s.exec(t, "PRAGMA max_page_count = 60")
-	fits := &commit{fence: small.fence, step: small.step("model", "tools", chats.Append(chat{ID: "a", Content: "small"}))}
-	tooBig := &commit{fence: big.fence, step: big.step("model", "tools", chats.Append(chat{ID: "big", Content: big.text(1 << 20)}))}
+	fits := &commit{fence: small.fence,
+		step: small.step("model", "tools", chats.Append(chat{ID: "a", Content: "small"}))}
+	tooBig := &commit{fence: big.fence,
+		step: big.step("model", "tools", chats.Append(chat{ID: "big", Content: big.text(1 << 20)}))}
 	errs := []error{errors.New("not run"), errors.New("not run")}
 	var wg sync.WaitGroup
 	gate, busy := make(chan struct{}), make(chan struct{})
@@ -374,7 +386,8 @@ func TestDatabaseFullHarmsNoOther(t *testing.T) {
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), "free some space") {
 		t.Errorf("big step: %v", errs[1])
 	}
-	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, small.thread, ""); err != nil || c.ID != fits.id || c.ID == "" {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, small.thread, ""); err != nil || c.ID != fits.id ||
+		c.ID == "" {
 		t.Errorf("head = %q, %v, want %q", c.ID, err, fits.id)
 	}
 }

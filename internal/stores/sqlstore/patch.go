@@ -56,10 +56,12 @@ func (d *userData) patchThread(tx *tx, id string, p store.ThreadPatch) (store.Th
 	if !p.UpdatedAt.IsZero() {
 		t.UpdatedAt = database.TimeOf(database.Micros(p.UpdatedAt))
 	}
-	tx.changed(t.UserID, t.ID, nil) // in the bin it asks for no look, and out of it for the one that it asked for before
+	// in the bin it asks for no look, and out of it for the one that it asked for before
+	tx.changed(t.UserID, t.ID, nil)
 	return t, tx.exec("UPDATE threads SET title = $2, updated_at = $3, metadata = $4, pinned = $5, signature = $6, "+
 		"marks = $8, trashed_at = $9 WHERE id = $1 AND user_id = $7",
-		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata), database.Signature(t.Metadata), d.user.ID(),
+		id, t.Title, database.Micros(t.UpdatedAt), string(t.Metadata), pinned(t.Metadata),
+		database.Signature(t.Metadata), d.user.ID(),
 		int(t.Marks), microsOrNone(t.TrashedAt))
 }
 
@@ -87,14 +89,15 @@ func microsOrNone(t time.Time) int64 {
 	return database.Micros(t)
 }
 
-// lockedThread locks a thread and reads it, in a statement of its own, since that sees what was committed while the lock was
-// waited for.
+// lockedThread locks a thread and reads it, in a statement of its own, since that sees what was committed while the
+// lock was waited for.
 func (d *userData) lockedThread(tx *tx, id string) (store.Thread, error) {
 	if err := d.lockThread(tx, id); err != nil {
 		return store.Thread{}, err
 	}
 	t, err := scanThread(func(dest ...any) error {
-		return tx.scan("SELECT "+threadFields+" FROM threads t WHERE t.id = $1 AND t.user_id = $2", []any{id, d.user.ID()}, dest...)
+		return tx.scan("SELECT "+threadFields+" FROM threads t WHERE t.id = $1 AND t.user_id = $2",
+			[]any{id, d.user.ID()}, dest...)
 	})
 	return t, found(err)
 }
@@ -139,7 +142,8 @@ func (d *userData) copyThread(tx *tx, from, at string, to store.Thread) error {
 		return err
 	}
 	if at != "" {
-		if err := tx.scan("SELECT 1 FROM log WHERE thread_id = $1 AND checkpoint_id = $2", []any{from, at}, new(int)); err != nil {
+		if err := tx.scan("SELECT 1 FROM log WHERE thread_id = $1 AND checkpoint_id = $2", []any{from, at},
+			new(int)); err != nil {
 			if errors.Is(err, sql.ErrNoRows) {
 				err = store.ErrNotFound
 			}
@@ -151,12 +155,16 @@ func (d *userData) copyThread(tx *tx, from, at string, to store.Thread) error {
 	}
 	tx.changed(to.UserID, to.ID, news.Read)
 	for _, query := range []string{
-		"INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, created_at, next, updates) " +
-			"SELECT CAST($2 AS TEXT), checkpoint_id, parent_id, '', 0, 0, 0, step, since, snap, created_at, next, updates FROM log " +
+		"INSERT INTO log (thread_id, checkpoint_id, parent_id, run_id, attempt, first_n, last_n, step, since, snap, " +
+			"created_at, next, updates) " +
+			"SELECT CAST($2 AS TEXT), checkpoint_id, parent_id, '', 0, 0, 0, step, since, snap, created_at, next, " +
+			"updates FROM log " +
 			"WHERE thread_id = $1 AND checkpoint_id IS NOT NULL AND (checkpoint_id <= $3 OR $3 = '') ORDER BY seq",
 		"INSERT INTO snapshots (thread_id, checkpoint_id, bytes, state) " +
-			"SELECT CAST($2 AS TEXT), checkpoint_id, bytes, state FROM snapshots WHERE thread_id = $1 AND (checkpoint_id <= $3 OR $3 = '')",
-		"UPDATE threads SET head = COALESCE((SELECT checkpoint_id FROM log WHERE thread_id = $1 AND checkpoint_id = $3), " +
+			"SELECT CAST($2 AS TEXT), checkpoint_id, bytes, state FROM snapshots WHERE thread_id = $1 AND " +
+			"(checkpoint_id <= $3 OR $3 = '')",
+		"UPDATE threads SET head = COALESCE((SELECT checkpoint_id FROM log WHERE thread_id = $1 AND checkpoint_id = " +
+			"$3), " +
 			"(SELECT head FROM threads WHERE id = $1)) WHERE id = $2",
 	} {
 		if err := tx.exec(query, from, to.ID, at); err != nil {

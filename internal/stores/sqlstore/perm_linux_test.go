@@ -41,7 +41,8 @@ func TestOpenWithoutPermission(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for path, mode := range map[string]os.FileMode{dir: tt.dir, file: tt.file, filepath.Join(dir, LockName): tt.lock} {
+			for path, mode := range map[string]os.FileMode{dir: tt.dir, file: tt.file,
+				filepath.Join(dir, LockName): tt.lock} {
 				if err := os.Chmod(path, mode); err != nil {
 					t.Fatal(err)
 				}
@@ -69,9 +70,11 @@ func TestDiskFull(t *testing.T) {
 	said := 0
 	for ; ; said++ {
 		before := tk.state
-		_, err := s.Commit(t.Context(), tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(9000)})))
+		_, err := s.Commit(t.Context(), tk.fence,
+			tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(9000)})))
 		if err != nil {
-			if !strings.Contains(err.Error(), filepath.Join(dir, FileName)) || !strings.Contains(err.Error(), "free some space") {
+			if !strings.Contains(err.Error(), filepath.Join(dir, FileName)) ||
+				!strings.Contains(err.Error(), "free some space") {
 				t.Errorf("Commit: %v", err)
 			}
 			tk.state = before
@@ -81,7 +84,8 @@ func TestDiskFull(t *testing.T) {
 	if said == 0 || said > 200 {
 		t.Errorf("%d commits before the disk was full", said)
 	}
-	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != said {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil ||
+		len(chats.Get(c.State)) != said {
 		t.Errorf("%d messages, %v, want %d", len(chats.Get(c.State)), err, said)
 	}
 	s.Close() // may not find the room to tidy up
@@ -90,7 +94,8 @@ func TestDiskFull(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer s.Close()
-	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil || len(chats.Get(c.State)) != said {
+	if c, err := s.For(ann()).Checkpoint(t.Context(), schema, tk.thread, ""); err != nil ||
+		len(chats.Get(c.State)) != said {
 		t.Errorf("after more room: %d messages, %v, want %d", len(chats.Get(c.State)), err, said)
 	}
 }

@@ -30,8 +30,8 @@ func pgTables(features []database.Feature) (tables [][2]string) {
 	return append(tables, [2]string{"nodes", "owner, renewed_at"}, [2]string{"settings", "key, value"})
 }
 
-// prepare checks the schema and brings it to this program's version. A migration is one transaction of the server, which
-// needs no copy to undo it; backups are the server's.
+// prepare checks the schema and brings it to this program's version. A migration is one transaction of the server,
+// which needs no copy to undo it; backups are the server's.
 func (d *server) prepare(ctx context.Context, db *sql.DB, cfg Config) error {
 	files, err := lineOf(cfg.Features, "postgres")
 	if err != nil {
@@ -63,7 +63,8 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 			return err
 		}
 		if cfg.ReadOnly {
-			return fmt.Errorf("%w: %s has no tables of this version of Pudu; start the server once to make them", store.ErrNotFound, d.name)
+			return fmt.Errorf("%w: %s has no tables of this version of Pudu; start the server once to make them",
+				store.ErrNotFound, d.name)
 		}
 		if err := d.createSchema(ctx, db); err != nil {
 			return err
@@ -82,8 +83,10 @@ func (d *server) current(ctx context.Context, db *sql.DB, cfg Config, newest int
 	case err != nil:
 		return false, err
 	case version > newest:
-		return false, fmt.Errorf("%w: %s has schema version %d, this program knows %d; use the newer program, or restore a backup",
-			store.ErrNewer, d.name, version, newest)
+		return false,
+			fmt.Errorf("%w: %s has schema version %d, this program knows %d; use the newer program, or restore a "+
+				"backup",
+				store.ErrNewer, d.name, version, newest)
 	case version < newest:
 		return false, nil
 	}
@@ -133,8 +136,8 @@ func (d *server) version(ctx context.Context, db *sql.DB) (version int64, err er
 	return version, nil
 }
 
-// free makes sure that a schema without a version has no table that is in the way of ours. The caller holds the lock: the
-// tables that another process is making have their version with them.
+// free makes sure that a schema without a version has no table that is in the way of ours. The caller holds the lock:
+// the tables that another process is making have their version with them.
 func (d *server) free(ctx context.Context, db *sql.DB, cfg Config) error {
 	if version, err := d.version(ctx, db); version > 0 || err != nil {
 		return err

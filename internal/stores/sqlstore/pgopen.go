@@ -46,11 +46,13 @@ func newServer(cfg Config) (*server, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
 		// The text is not shown: there may be a password in it.
-		return nil, errors.New("the address of the database is no URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE " +
-			"(characters such as @ / : # % in a password are written as %40 %2F %3A %23 %25)")
+		return nil,
+			errors.New("the address of the database is no URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE " +
+				"(characters such as @ / : # % in a password are written as %40 %2F %3A %23 %25)")
 	}
 	d := &postgres{
-		name: "PostgreSQL", secrets: secrets(u), lease: cmp.Or(cfg.Lease, store.Lease), timeout: cmp.Or(cfg.Timeout, defaultTimeout),
+		name: "PostgreSQL", secrets: secrets(u), lease: cmp.Or(cfg.Lease, store.Lease),
+		timeout: cmp.Or(cfg.Timeout, defaultTimeout),
 	}
 	c, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
@@ -73,7 +75,8 @@ func newServer(cfg Config) (*server, error) {
 	if strings.ContainsRune(cfg.Schema, 0) || len(cfg.Schema) > 63 {
 		return nil, fmt.Errorf("schema %.70q is no name of at most 63 bytes", cfg.Schema)
 	}
-	return &server{postgres: d, config: *c, schema: cfg.Schema, pool: max(cmp.Or(cfg.Pool, 10), 3), age: cfg.Recycle}, nil
+	return &server{postgres: d, config: *c, schema: cfg.Schema, pool: max(cmp.Or(cfg.Pool, 10), 3), age: cfg.Recycle},
+		nil
 }
 
 // secrets are the password as it is and as it is spelled in the URL, the longest first.
@@ -96,11 +99,12 @@ func secrets(u *url.URL) []string {
 
 // tuning of PostgreSQL.
 func (d *server) tuning() tuning {
-	return tuning{writers: min(pgWriters, (d.pool-1)/2), batch: pgBatch, timeout: d.timeout, patience: patience, recycle: d.age}
+	return tuning{writers: min(pgWriters, (d.pool-1)/2), batch: pgBatch, timeout: d.timeout, patience: patience,
+		recycle: d.age}
 }
 
-// sessionSetup is run on each new connection. The server ends a transaction that pauses for as long as a lease: the locks
-// of a process that was stopped in the middle of one stand in nobody's way for longer. A server that was told to
+// sessionSetup is run on each new connection. The server ends a transaction that pauses for as long as a lease: the
+// locks of a process that was stopped in the middle of one stand in nobody's way for longer. A server that was told to
 // acknowledge commits before they are on disk is told otherwise for ours.
 const sessionSetup = `SELECT set_config('idle_in_transaction_session_timeout', $1, false),
 	set_config('default_transaction_read_only', $2, false),

@@ -15,15 +15,16 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// shortRun is a run of five tool calls as package runs writes it: it is claimed as it is admitted with its thread, and has
-// 17 steps in three commits.
+// shortRun is a run of five tool calls as package runs writes it: it is claimed as it is admitted with its thread, and
+// has 17 steps in three commits.
 func shortRun(tb testing.TB, s *Store, seed uint64) {
 	tk := &talk{tb: tb, s: s, user: "ann", now: time.Now(), rnd: rand.New(rand.NewPCG(seed, 1))}
 	tk.thread = fmt.Sprintf("%016x-a-thread", tk.now.UnixNano()) // ids grow, as those of the server do
 	tk.fence, tk.n = store.Fence{RunID: fmt.Sprintf("%016x-a-run", tk.now.UnixNano()), Attempt: 1}, 1
 	_, err := s.For(ann()).Admit(tb.Context(), store.Admission{
 		Thread: store.Thread{ID: tk.thread, UserID: tk.user, CreatedAt: tk.now, UpdatedAt: tk.now},
-		Run: store.Run{ID: tk.fence.RunID, ThreadID: tk.thread, UserID: tk.user, Owner: "me", Request: []byte(`{"input":"hello"}`),
+		Run: store.Run{ID: tk.fence.RunID, ThreadID: tk.thread, UserID: tk.user, Owner: "me",
+			Request:   []byte(`{"input":"hello"}`),
 			CreatedAt: tk.now, UpdatedAt: tk.now},
 		Begin: &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}},
 	})
@@ -43,8 +44,8 @@ func shortRun(tb testing.TB, s *Store, seed uint64) {
 	}
 }
 
-// TestWritesGoStraight: nothing that a run on a new thread writes is put into a table of its own first, as SQLite does for
-// RETURNING, and for an INSERT whose SELECT looks at the same table. That costs more than the writing itself.
+// TestWritesGoStraight: nothing that a run on a new thread writes is put into a table of its own first, as SQLite does
+// for RETURNING, and for an INSERT whose SELECT looks at the same table. That costs more than the writing itself.
 func TestWritesGoStraight(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()

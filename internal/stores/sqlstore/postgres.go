@@ -39,7 +39,8 @@ func (*postgres) begin() string { return "BEGIN ISOLATION LEVEL READ COMMITTED R
 func (*postgres) locking() string { return " FOR UPDATE" }
 
 func (d *postgres) unheld() string {
-	return " AND NOT EXISTS (SELECT 1 FROM nodes WHERE runs.status = 'running' AND nodes.owner = runs.owner AND nodes.owner <> $2 AND " +
+	return " AND NOT EXISTS (SELECT 1 FROM nodes WHERE runs.status = 'running' AND nodes.owner = runs.owner AND " +
+		"nodes.owner <> $2 AND " +
 		d.held() + ")"
 }
 
@@ -81,7 +82,8 @@ func isConnectionError(err error) bool {
 	var netErr net.Error
 	var connect *pgconn.ConnectError
 	for _, target := range []error{
-		driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, context.DeadlineExceeded,
+		driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed,
+		context.DeadlineExceeded,
 	} {
 		if errors.Is(err, target) {
 			return true
@@ -122,8 +124,9 @@ func (d *postgres) explain(err error) error {
 	switch {
 	case errors.Is(err, errSlow), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		// The deadline is ours, not the caller's: nobody may take it for one of a run.
-		return keepUnknown(err, fmt.Errorf("%w: %s did not answer in time; check the server, its load and the network: %s",
-			store.ErrUnreachable, d.name, oneLine(d.hide(err))))
+		return keepUnknown(err,
+			fmt.Errorf("%w: %s did not answer in time; check the server, its load and the network: %s",
+				store.ErrUnreachable, d.name, oneLine(d.hide(err))))
 	case isConnectionError(err):
 		return keepUnknown(err, fmt.Errorf("%w: %s; check that it runs, and that this machine may connect to it: %s",
 			store.ErrUnreachable, d.name, oneLine(d.hide(err))))
@@ -140,8 +143,8 @@ func keepUnknown(cause, told error) error {
 	return told
 }
 
-// oneLine is an error's text without the driver's line breaks. Of a connection that fails it is the cause, which the driver
-// says once for each try.
+// oneLine is an error's text without the driver's line breaks. Of a connection that fails it is the cause, which the
+// driver says once for each try.
 func oneLine(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Error()
@@ -156,7 +159,8 @@ func (d *postgres) explainServer(err error, pg *pgconn.PgError) error {
 	case "23503":
 		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	case "28P01", "28000":
-		return fmt.Errorf("%s refuses user %q; check the user and the password (in the URL, or PGPASSWORD): %s", d.name, d.user, oneLine(err))
+		return fmt.Errorf("%s refuses user %q; check the user and the password (in the URL, or PGPASSWORD): %s", d.name,
+			d.user, oneLine(err))
 	case "3D000":
 		return fmt.Errorf("%s does not exist; create it, for example with: createdb: %s", d.name, oneLine(err))
 	case "42501":
@@ -170,21 +174,25 @@ func (d *postgres) explainServer(err error, pg *pgconn.PgError) error {
 	case "53100":
 		return fmt.Errorf("%w: disk of %s is full; free some space and try again: %w", store.ErrDiskFull, d.name, err)
 	case "53300":
-		return fmt.Errorf("%w: %s has no connection left; raise its max_connections, or lower database.pool_size: %w", store.ErrUnreachable, d.name, err)
+		return fmt.Errorf("%w: %s has no connection left; raise its max_connections, or lower database.pool_size: %w",
+			store.ErrUnreachable, d.name, err)
 	}
 	if d.unreachable(err) {
-		return fmt.Errorf("%w: %s ended the connection; it works again when the server does: %w", store.ErrUnreachable, d.name, err)
+		return fmt.Errorf("%w: %s ended the connection; it works again when the server does: %w", store.ErrUnreachable,
+			d.name, err)
 	}
 	return err
 }
 
 func (d *postgres) forbidden(cause error) error {
-	return fmt.Errorf("user %q may not do this in %s; let its administrator GRANT CREATE, USAGE ON SCHEMA, or name a database of its own: %w",
+	return fmt.Errorf("user %q may not do this in %s; let its administrator GRANT CREATE, USAGE ON SCHEMA, or name a "+
+		"database of its own: %w",
 		d.user, d.name, cause)
 }
 
 // corrupt says that the tables cannot be used and what is left to do.
 func (d *postgres) corrupt(cause error) error {
-	return fmt.Errorf("%w: %s (%w); restore it from a backup, or name another database or, with database.postgres_schema, "+
+	return fmt.Errorf("%w: %s (%w); restore it from a backup, or name another database or, with "+
+		"database.postgres_schema, "+
 		"another schema to begin with empty tables", store.ErrCorrupt, d.name, cause)
 }

@@ -54,7 +54,8 @@ func ownServer(t *testing.T) *pgtest.Server {
 	return server
 }
 
-// stubborn commits until it is told to stop. After an error it looks at what is there, claims its run again and goes on.
+// stubborn commits until it is told to stop. After an error it looks at what is there, claims its run again and goes
+// on.
 type stubborn struct {
 	t             *testing.T
 	s             *Store
@@ -75,7 +76,8 @@ func (b *stubborn) run(stop <-chan struct{}, done *atomic.Int64) {
 			u := chats.Append(chat{ID: fmt.Sprint(n), Content: "hello"}).With(turns.Put(1))
 			st, _, _ := c.State.Apply(u)
 			var id string
-			id, err = b.s.Commit(b.t.Context(), fence, store.Step{Next: "model", Now: time.Now(), State: st, Updates: []store.NodeUpdate{{Node: "model", Update: u}}})
+			id, err = b.s.Commit(b.t.Context(), fence, store.Step{Next: "model", Now: time.Now(), State: st,
+				Updates: []store.NodeUpdate{{Node: "model", Update: u}}})
 			if err == nil {
 				c.State = st
 				b.acked = append(b.acked, id)
@@ -128,7 +130,8 @@ func TestServerKilled(t *testing.T) {
 		wg.Go(func() { b.run(stop, &done) })
 	}
 	progress := func() {
-		for want, end := done.Load()+40, time.Now().Add(30*time.Second); done.Load() < want; time.Sleep(time.Millisecond) {
+		for want, end := done.Load()+40,
+			time.Now().Add(30*time.Second); done.Load() < want; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("nothing is committed any more")
 			}
@@ -156,7 +159,8 @@ func TestServerKilled(t *testing.T) {
 	if unknown+lost == 0 {
 		t.Error("no commit noticed the kills")
 	}
-	t.Logf("%d commits acknowledged over %d kills of the server; %d had an unknown outcome, %d surely left nothing", total, kills, unknown, lost)
+	t.Logf("%d commits acknowledged over %d kills of the server; %d had an unknown outcome, %d surely left nothing",
+		total, kills, unknown, lost)
 }
 
 // TestServerHangs: a server that does not answer is told of in time, and used again when it does.
@@ -178,7 +182,8 @@ func TestServerHangs(t *testing.T) {
 	} {
 		begun := time.Now()
 		err := call()
-		if err == nil || !strings.Contains(err.Error(), "did not answer in time") || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		if err == nil || !strings.Contains(err.Error(), "did not answer in time") ||
+			errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if took := time.Since(begun); took > 5*time.Second {
@@ -195,7 +200,8 @@ func TestServerHangs(t *testing.T) {
 	}
 }
 
-// TestServerGone: who has little patience hears at once that the server is gone, and nothing of his was written; others wait for it.
+// TestServerGone: who has little patience hears at once that the server is gone, and nothing of his was written; others
+// wait for it.
 func TestServerGone(t *testing.T) {
 	server := ownServer(t)
 	s := openWith(t, Config{URL: server.URL("postgres")})
@@ -206,8 +212,8 @@ func TestServerGone(t *testing.T) {
 	go func() { patient <- s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "patient"}) }()
 	ctx := store.WithPatience(t.Context(), 50*time.Millisecond)
 	for what, err := range map[string]error{
-		"admit": second(s.For(ann()).Admit(ctx, admission("run", "thread"))), "write": s.For(ann()).CreateThread(ctx, store.Thread{ID: "hasty"}),
-		"read": second(s.Thread(ctx, "before")),
+		"admit": second(s.For(ann()).Admit(ctx, admission("run", "thread"))),
+		"write": s.For(ann()).CreateThread(ctx, store.Thread{ID: "hasty"}), "read": second(s.Thread(ctx, "before")),
 	} {
 		if !errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnknown) {
 			t.Errorf("%s: %v", what, err)
@@ -266,7 +272,9 @@ func TestLostWhileIdle(t *testing.T) {
 	s := dial(t)
 	tk := newTalk(t, s, 1)
 	for range 3 {
-		admin(t, pg.Server(t).URL("postgres"), "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '"+s.dialect.(*server).config.Database+"'")
+		admin(t, pg.Server(t).URL("postgres"),
+			"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '"+
+				s.dialect.(*server).config.Database+"'")
 		tk.turn(300)
 		if _, err := s.Renew(t.Context(), "me"); err != nil {
 			t.Error(err)
@@ -291,7 +299,8 @@ func TestDeadlock(t *testing.T) {
 			s := stores[i]
 			for n := range others {
 				wg.Go(func() {
-					if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: fmt.Sprint("other", i, n)}); err != nil {
+					if err := s.For(ann()).CreateThread(t.Context(),
+						store.Thread{ID: fmt.Sprint("other", i, n)}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -485,24 +494,32 @@ func TestPasswordIsNotShown(t *testing.T) {
 		name, url string
 		parts     []string
 	}{
-		{"wrong password", strings.Replace(good, "pudu%20test%20pass%2Fword", escaped, 1), []string{"127.0.0.1", `refuses user "pudu"`, "PGPASSWORD"}},
-		{"wrong user", strings.Replace(good, "pudu:pudu%20test%20pass%2Fword", "eve:"+escaped, 1), []string{`refuses user "eve"`}},
+		{"wrong password", strings.Replace(good, "pudu%20test%20pass%2Fword", escaped, 1),
+			[]string{"127.0.0.1", `refuses user "pudu"`, "PGPASSWORD"}},
+		{"wrong user", strings.Replace(good, "pudu:pudu%20test%20pass%2Fword", "eve:"+escaped, 1),
+			[]string{`refuses user "eve"`}},
 		{"no such database", server.TCPURL("nowhere"), []string{"nowhere", "createdb"}},
-		{"nobody listens", "postgres://ann:" + escaped + "@" + nobody + "/db", []string{nobody, "cannot be reached", "check that it runs"}},
-		{"no such host", "postgres://ann:" + escaped + "@no-such-host.invalid/db", []string{"no-such-host.invalid", "cannot be reached"}},
-		{"no such socket", "postgres:///db?user=ann&password=" + escaped + "&host=/nonexistent", []string{"/nonexistent", "cannot be reached"}},
-		{"password in the query", "postgres://127.0.0.1:1/db?user=ann&password=" + escaped, []string{"cannot be reached"}},
+		{"nobody listens", "postgres://ann:" + escaped + "@" + nobody + "/db",
+			[]string{nobody, "cannot be reached", "check that it runs"}},
+		{"no such host", "postgres://ann:" + escaped + "@no-such-host.invalid/db",
+			[]string{"no-such-host.invalid", "cannot be reached"}},
+		{"no such socket", "postgres:///db?user=ann&password=" + escaped + "&host=/nonexistent",
+			[]string{"/nonexistent", "cannot be reached"}},
+		{"password in the query", "postgres://127.0.0.1:1/db?user=ann&password=" + escaped,
+			[]string{"cannot be reached"}},
 		{"bad port", "postgres://ann:" + escaped + "@host:port/db", []string{"postgres://USER:PASSWORD@HOST"}},
 		{"slash in the password", "postgres://ann:" + secret + "@host/db", []string{"%2F"}},
 		{"other database", "mysql://ann:" + escaped + "@host/db", []string{"postgres://USER:PASSWORD@HOST"}},
 		{"bad option", "postgres://ann:" + escaped + "@host/db?sslmode=" + escaped, []string{"cannot be read"}},
-		{"missing certificate", "postgres://ann:" + escaped + "@host/db?sslmode=verify-full&sslrootcert=/nonexistent/" + escaped, []string{"cannot be read"}},
+		{"missing certificate", "postgres://ann:" + escaped + "@host/db?sslmode=verify-full&sslrootcert=/nonexistent/" +
+			escaped, []string{"cannot be read"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			begun := time.Now()
-			s, err := Open(t.Context(), Config{Features: feature.All(), URL: tt.url, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			s, err := Open(t.Context(),
+				Config{Features: feature.All(), URL: tt.url, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err == nil {
 				s.Close()
 				t.Fatal("Open succeeded")
@@ -516,7 +533,8 @@ func TestPasswordIsNotShown(t *testing.T) {
 				}
 			}
 			for _, form := range []string{secret, escaped, "s3cr3t", pgtest.Password, "test%20pass"} {
-				for place, text := range map[string]string{"error": err.Error(), "details": fmt.Sprintf("%+v", err), "log": log.String()} {
+				for place, text := range map[string]string{"error": err.Error(), "details": fmt.Sprintf("%+v", err),
+					"log": log.String()} {
 					if strings.Contains(text, form) {
 						t.Errorf("the %s shows the password: %s", place, text)
 					}
@@ -537,7 +555,8 @@ func TestUnreachableHost(t *testing.T) {
 	}
 	defer l.Close()
 	begun := time.Now()
-	wantOpen(t, Config{URL: "postgres://ann@" + l.Addr().String() + "/db"}, nil, l.Addr().String(), "did not answer in time")
+	wantOpen(t, Config{URL: "postgres://ann@" + l.Addr().String() + "/db"}, nil, l.Addr().String(),
+		"did not answer in time")
 	if took := time.Since(begun); took > openTimeout+3*time.Second {
 		t.Errorf("it took %v", took)
 	}

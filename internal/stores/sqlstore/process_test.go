@@ -239,15 +239,18 @@ func checkChains(t *testing.T, s *Store, acked map[string][]string) {
 			}
 		}
 		if n := len(chats.Get(head.State)); n != len(have) || n != head.Step || turns.Get(head.State) != n {
-			t.Fatalf("thread %s: %d messages, %d turns, step %d, %d checkpoints", thread, n, turns.Get(head.State), head.Step, len(have))
+			t.Fatalf("thread %s: %d messages, %d turns, step %d, %d checkpoints", thread, n, turns.Get(head.State),
+				head.Step, len(have))
 		}
 	}
 }
 
-// TestWhatCannotBeLocked is told: a folder that is not there, and a lock file that the process's id cannot be written to.
+// TestWhatCannotBeLocked is told: a folder that is not there, and a lock file that the process's id cannot be written
+// to.
 func TestWhatCannotBeLocked(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
-	if _, err := lockDir(missing); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "lock "+missing+": ") {
+	if _, err := lockDir(missing); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), "lock "+missing+": ") {
 		t.Error(err)
 	}
 	path := filepath.Join(t.TempDir(), LockName)

@@ -22,9 +22,9 @@ const theRun, allOfThread = "id = $1", "thread_id = $1"
 // runsOfThread leaves out what is said to them, which is then said to the run that comes.
 var runsOfThread = allOfThread + " AND NOT " + isSteer("runs")
 
-// stopRuns asks the user's active runs that the condition is true of for the action, and those below them. It is one statement
-// for each depth, so that a run which is claimed, given back or ended at this moment is seen before or after that, and
-// never missed; no child comes in below a run that was asked.
+// stopRuns asks the user's active runs that the condition is true of for the action, and those below them. It is one
+// statement for each depth, so that a run which is claimed, given back or ended at this moment is seen before or after
+// that, and never missed; no child comes in below a run that was asked.
 func (d *userData) stopRuns(tx *tx, which, id, action string, now time.Time) error {
 	status, failure, reason := event.StatusInterrupted, "", store.Cancelled
 	if action == store.StopRollback {
@@ -34,7 +34,8 @@ func (d *userData) stopRuns(tx *tx, which, id, action string, now time.Time) err
 		return column + " = CASE WHEN " + endsAtOnce + " THEN " + value + " ELSE " + column + " END"
 	}
 	text := "UPDATE runs SET stop = CASE WHEN stop = 'rollback' THEN stop ELSE $2 END, " + set("status", "$3") + ", " +
-		set("error", "$4") + ", " + set("stop_reason", "$5") + ", " + set("updated_at", "$6") + ", " + set("notify", "0") + " WHERE "
+		set("error", "$4") + ", " + set("stop_reason", "$5") + ", " + set("updated_at", "$6") + ", " +
+		set("notify", "0") + " WHERE "
 	those := which + " AND user_id = $7"
 	for range store.MaxDepth + 1 {
 		n, err := tx.endSome(text+those+" AND status IN ('pending', 'running')", id, action, status, failure, reason,
@@ -60,7 +61,8 @@ func (d *userData) StopRun(ctx context.Context, id, action string, now time.Time
 				return err
 			}
 			r = runRow{}
-			return found(tx.scan("SELECT "+runColumns+" FROM runs WHERE id = $1 AND user_id = $2", []any{id, d.user.ID()}, r.cells()...))
+			return found(tx.scan("SELECT "+runColumns+" FROM runs WHERE id = $1 AND user_id = $2",
+				[]any{id, d.user.ID()}, r.cells()...))
 		})
 	}
 	if err != nil {
@@ -79,7 +81,8 @@ func found(err error) error {
 
 // Stopping implements [store.Work].
 func (s *Store) Stopping(ctx context.Context, owner string, limit int) ([]store.Run, error) {
-	return s.limited(ctx, "list runs to stop", limit, " WHERE owner = $2 AND status = 'running' AND stop <> '' ORDER BY created_at, id LIMIT $1", owner)
+	return s.limited(ctx, "list runs to stop", limit,
+		" WHERE owner = $2 AND status = 'running' AND stop <> '' ORDER BY created_at, id LIMIT $1", owner)
 }
 
 // waiting is the condition that a run may start at $2.
@@ -90,7 +93,8 @@ var waiting = "status = 'pending' AND not_before <= $2 AND NOT " + notItsTurn("r
 
 // Waiting implements [store.Work].
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) ([]store.Run, error) {
-	return s.limited(ctx, "list runs that wait", limit, " WHERE "+waiting+" ORDER BY created_at, id LIMIT $1", database.Micros(now))
+	return s.limited(ctx, "list runs that wait", limit, " WHERE "+waiting+" ORDER BY created_at, id LIMIT $1",
+		database.Micros(now))
 }
 
 // limited reads the runs of a condition, in which $1 is the limit.
@@ -109,9 +113,10 @@ func (s *Store) limited(ctx context.Context, what string, limit int, rest string
 // Position implements [store.Runs].
 func (d *userData) Position(ctx context.Context, id string) (int, error) {
 	n := -1
-	err := d.read(ctx, "SELECT CASE WHEN r.status = 'pending' THEN (SELECT count(*) FROM runs w WHERE w.status = 'pending' "+
-		"AND (w.created_at, w.id) <= (r.created_at, r.id)) ELSE 0 END FROM runs r "+
-		"WHERE r.id = $1 AND r.user_id = $2", []any{id, d.user.ID()},
+	err := d.read(ctx,
+		"SELECT CASE WHEN r.status = 'pending' THEN (SELECT count(*) FROM runs w WHERE w.status = 'pending' "+
+			"AND (w.created_at, w.id) <= (r.created_at, r.id)) ELSE 0 END FROM runs r "+
+			"WHERE r.id = $1 AND r.user_id = $2", []any{id, d.user.ID()},
 		func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
 	if err == nil && n < 0 {
 		err = store.ErrNotFound
@@ -133,7 +138,8 @@ func (d *userData) DeleteRun(ctx context.Context, id string) error {
 
 func (d *userData) deleteRun(tx *tx, id string) error {
 	var thread, status string
-	err := tx.scan("SELECT thread_id, status FROM runs WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(), []any{id, d.user.ID()}, &thread, &status)
+	err := tx.scan("SELECT thread_id, status FROM runs WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(),
+		[]any{id, d.user.ID()}, &thread, &status)
 	if err != nil {
 		return found(err)
 	}
@@ -142,7 +148,8 @@ func (d *userData) deleteRun(tx *tx, id string) error {
 	}
 	for _, query := range []string{
 		"DELETE FROM log WHERE thread_id = $1 AND run_id = $2 AND checkpoint_id IS NULL",
-		"UPDATE log SET run_id = '', attempt = 0, first_n = 0, last_n = 0, events = NULL WHERE thread_id = $1 AND run_id = $2",
+		"UPDATE log SET run_id = '', attempt = 0, first_n = 0, last_n = 0, events = NULL WHERE thread_id = $1 AND " +
+			"run_id = $2",
 	} {
 		if err := tx.exec(query, thread, id); err != nil {
 			return err

@@ -176,7 +176,8 @@ func (b *scope) measure(t *tx) (map[string]room, error) {
 			continue
 		}
 		var r room
-		err := t.scan("SELECT count(*), "+sizeOf(table)+" FROM "+table.Name+" WHERE "+table.User+" = $1", []any{b.user.ID()}, &r.rows, &r.bytes)
+		err := t.scan("SELECT count(*), "+sizeOf(table)+" FROM "+table.Name+" WHERE "+table.User+" = $1",
+			[]any{b.user.ID()}, &r.rows, &r.bytes)
 		if err != nil {
 			return nil, err
 		}

@@ -25,8 +25,8 @@ type rescue struct {
 	log     *slog.Logger
 }
 
-// save copies the database, with all that was committed, to a file beside it, which takes its name if nothing else has it. It says
-// in the log what was lost and what is to be done.
+// save copies the database, with all that was committed, to a file beside it, which takes its name if nothing else has
+// it. It says in the log what was lost and what is to be done.
 func (r rescue) save(lost error) {
 	path := r.dialect.path
 	r.log.Error("THE DATABASE IS LOST: every request is refused until Pudu is started again", "error", lost)
@@ -34,20 +34,24 @@ func (r rescue) save(lost error) {
 	defer cancel()
 	saved, err := r.copy(ctx)
 	if err != nil {
-		r.log.Error("what was in the database could not be saved. Copy what is left: the file itself, as long as this process runs, and its "+
-			"log with the last commits. Then stop Pudu, move the data folder away, and read a backup into a new one with pudu restore",
+		r.log.Error("what was in the database could not be saved. Copy what is left: the file itself, as long as "+
+			"this process runs, and its "+
+			"log with the last commits. Then stop Pudu, move the data folder away, and read a backup into a new one "+
+			"with pudu restore",
 			"error", err, "file", fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.file.Fd()), "log", path+"-wal")
 		return
 	}
 	if err := r.replace(saved); err != nil {
-		r.log.Error("all that was in the database was saved in a copy. Stop Pudu, remove "+path+" with its -wal and -shm, give the copy that "+
+		r.log.Error("all that was in the database was saved in a copy. Stop Pudu, remove "+path+
+			" with its -wal and -shm, give the copy that "+
 			"name, and start Pudu again", "copy", saved, "error", err)
 		return
 	}
 	r.log.Error("all that was in the database was saved, and the copy has its name; start Pudu again", "file", path)
 }
 
-// copy copies the database as it was last committed, if all of it can be read. A transaction that was open at the loss ends first.
+// copy copies the database as it was last committed, if all of it can be read. A transaction that was open at the loss
+// ends first.
 func (r rescue) copy(ctx context.Context) (path string, err error) {
 	r.writer.busy.Lock()
 	defer r.writer.busy.Unlock()
@@ -69,7 +73,8 @@ func (r rescue) copy(ctx context.Context) (path string, err error) {
 	return path, nil
 }
 
-// replace gives the copy the database's name. The log of the old file goes out of its way: SQLite would apply it to the copy.
+// replace gives the copy the database's name. The log of the old file goes out of its way: SQLite would apply it to the
+// copy.
 func (r rescue) replace(saved string) error {
 	path := r.dialect.path
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,8 @@ func TestRescuedDatabaseIsSynced(t *testing.T) {
 	fsynctest.Check(t, func(dir string) error {
 		s := open(t, t.TempDir())
 		defer s.Close()
-		r := rescue{writer: s.writer.workers[0], dialect: sqlite{path: filepath.Join(dir, FileName)}, now: time.Now, log: discard}
+		r := rescue{writer: s.writer.workers[0], dialect: sqlite{path: filepath.Join(dir, FileName)}, now: time.Now,
+			log: discard}
 		saved, err := r.copy(t.Context())
 		if err != nil {
 			return err

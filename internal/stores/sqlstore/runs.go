@@ -15,7 +15,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, key, stop, " +
+const runColumns = "id, thread_id, user_id, status, attempt, stalled, created_at, updated_at, not_before, owner, " +
+	"key, stop, " +
 	"error, stop_reason, usage, parent_id, root_id, depth, steers, request"
 
 // runRow is a run with what its columns hold in another form.
@@ -26,7 +27,8 @@ type runRow struct {
 
 // cells are where the columns are read to.
 func (r *runRow) cells() []any {
-	return []any{&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &r.created, &r.updated, &r.notBefore, &r.Owner,
+	return []any{&r.ID, &r.ThreadID, &r.UserID, &r.Status, &r.Attempt, &r.Stalled, &r.created, &r.updated, &r.notBefore,
+		&r.Owner,
 		&r.Key, &r.Stop, &r.Error, &r.StopReason, (*[]byte)(&r.Usage),
 		&r.Parent, &r.Root, &r.Depth, &r.Steers, (*[]byte)(&r.Request)}
 }
@@ -69,7 +71,8 @@ func (s *Store) ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, e
 	return listRuns(ctx, s, selection{}, f, s.dialect.among)
 }
 
-func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter, among func(string) string) ([]store.Run, error) {
+func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter,
+	among func(string) string) ([]store.Run, error) {
 	query, args, err := selectRuns(sel, f, among)
 	var rs []store.Run
 	if err == nil {
@@ -81,7 +84,8 @@ func listRuns(ctx context.Context, from reader, sel selection, f store.RunFilter
 	return rs, nil
 }
 
-// selectRuns makes the text for a filter. There are few different ones, since a status counts once, so that each can stay prepared.
+// selectRuns makes the text for a filter. There are few different ones, since a status counts once, so that each can
+// stay prepared.
 func selectRuns(sel selection, f store.RunFilter, among func(string) string) (query string, args []any, err error) {
 	if !f.Steers {
 		sel.add("NOT " + isSteer("runs"))
@@ -112,7 +116,8 @@ func selectRuns(sel selection, f store.RunFilter, among func(string) string) (qu
 		sel.add("status IN (" + strings.Join(in, ", ") + ")")
 	}
 	limit := cmp.Or(f.Limit, 100)
-	query = "SELECT " + runColumns + " FROM runs" + sel.text() + " ORDER BY created_at DESC, id DESC LIMIT " + sel.param(limit) +
+	query = "SELECT " + runColumns + " FROM runs" + sel.text() + " ORDER BY created_at DESC, id DESC LIMIT " +
+		sel.param(limit) +
 		" OFFSET " + sel.param(f.Offset)
 	return query, sel.args, database.CheckPage(limit, 1000, f.Offset)
 }
@@ -143,7 +148,8 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now
 		return store.Fence{}, fmt.Errorf("claim run %q: %w", id, err)
 	}
 	err := s.writeRun(ctx, id, 0, func(tx *tx) error {
-		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + CASE WHEN owner = $2 THEN 0 ELSE 1 END, status = 'running', updated_at = $4 "+
+		err := tx.scan("UPDATE runs SET owner = $2, attempt = attempt + 1, stalled = stalled + CASE WHEN owner = $2 "+
+			"THEN 0 ELSE 1 END, status = 'running', updated_at = $4 "+
 			"WHERE id = $1 AND attempt = $3 AND status IN ('pending', 'running')"+ofItsRoot+s.dialect.unheld()+" "+
 			"RETURNING attempt",
 			[]any{id, owner, attempt, database.Micros(now)}, &f.Attempt)
@@ -163,7 +169,8 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string, attempt int, now
 			return store.ErrNotFound
 		}
 		if err == nil {
-			err = fmt.Errorf("%w: it has status %s and attempt %d of %q, attempt %d was expected or that owner's lease is valid",
+			err = fmt.Errorf("%w: it has status %s and attempt %d of %q, attempt %d was expected or that owner's "+
+				"lease is valid",
 				store.ErrConflict, status, at, holder, attempt)
 		}
 		return err

@@ -31,7 +31,8 @@ func (d *userData) searchThreads(ctx context.Context, f store.ThreadFilter) ([]s
 		return nil, err
 	}
 	order, err := sorting(f.Sort, f.Ascending, "t.id", map[string]string{
-		"": "t.updated_at", "updated_at": "t.updated_at", "created_at": "t.created_at", "thread_id": "t.id", "status": "status",
+		"": "t.updated_at", "updated_at": "t.updated_at", "created_at": "t.created_at", "thread_id": "t.id",
+		"status":     "status",
 		"trashed_at": "t.trashed_at"})
 	if err != nil {
 		return nil, err
@@ -60,12 +61,14 @@ func (d *userData) searchThreads(ctx context.Context, f store.ThreadFilter) ([]s
 
 // listThreads reads a page in an order. The rows of the page are chosen by what indexes hold, and the rest is read of
 // these alone. Of an open selection a few more are read than are needed, and many more if that was not enough.
-func (d *userData) listThreads(ctx context.Context, sel selection, w database.Wanted, order string, p *page) (ts []store.Thread, err error) {
+func (d *userData) listThreads(ctx context.Context, sel selection, w database.Wanted, order string,
+	p *page) (ts []store.Thread, err error) {
 	limit, offset := p.left, p.skip
 	if sel.open {
 		limit, offset = p.skip+p.left+p.left/8+8, 0
 	}
-	query := "SELECT " + threadFields + " FROM (" + chooseThreads(sel, order) + ") c JOIN threads t ON t.id = c.id ORDER BY " + order
+	query := "SELECT " + threadFields + " FROM (" + chooseThreads(sel, order) +
+		") c JOIN threads t ON t.id = c.id ORDER BY " + order
 	for ; ; limit *= 4 {
 		at, read := *p, 0
 		ts = nil
@@ -98,7 +101,8 @@ func chooseThreads(sel selection, order string) string {
 	if strings.HasPrefix(order, "status ") {
 		fields += ", " + threadStatus + " AS status"
 	}
-	return fmt.Sprintf("SELECT %s FROM threads t%s ORDER BY %s LIMIT $%d OFFSET $%d", fields, sel.text(), order, len(sel.args)+1, len(sel.args)+2)
+	return fmt.Sprintf("SELECT %s FROM threads t%s ORDER BY %s LIMIT $%d OFFSET $%d", fields, sel.text(), order,
+		len(sel.args)+1, len(sel.args)+2)
 }
 
 // CountThreads implements [store.Threads].
@@ -148,7 +152,8 @@ func (d *userData) selectThreads(f store.ThreadFilter) (sel selection, w databas
 			keptBack("r") + ")")
 	case store.ThreadInterrupted, store.ThreadError: // the runs that ended so lead to these
 		status := sel.param(f.Status)
-		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status = " + status + ") AND " + threadStatus + " = " + status)
+		sel.add("t.id IN (SELECT r.thread_id FROM runs r WHERE r.status = " + status + ") AND " + threadStatus + " = " +
+			status)
 	default:
 		return sel, nil, fmt.Errorf("thread status %.40q is unknown", f.Status)
 	}

@@ -19,14 +19,18 @@ func crowd(tb testing.TB, s *Store, n int) {
 		wg.Go(func() {
 			for i := part; i < n; i += 64 {
 				now := time.UnixMicro(int64(i) * 1e6)
-				metadata := fmt.Appendf(nil, `{"graph_id":"lead_agent","assistant_id":"6f1d1d1c-7a55-4f0a-9a0e-%012d","n":%d,"deerflow_pinned":%t}`, i%100, i, i%2000 == 0)
+				metadata := fmt.Appendf(nil,
+					`{"graph_id":"lead_agent","assistant_id":"6f1d1d1c-7a55-4f0a-9a0e-%012d","n":%d,"deerflow_pinned":%t}`, i%100, i, i%2000 == 0)
 				id := fmt.Sprintf("%08x-thread-%d", uint32(i)*2654435761, i)
 				r, err := s.For(ann()).Admit(tb.Context(), store.Admission{
-					Thread: store.Thread{ID: id, UserID: "ann", Title: "A talk about deer", Metadata: metadata, CreatedAt: now, UpdatedAt: now},
-					Run:    store.Run{ID: "run-" + id, ThreadID: id, UserID: "ann", Owner: "node", CreatedAt: now, UpdatedAt: now}})
+					Thread: store.Thread{ID: id, UserID: "ann", Title: "A talk about deer", Metadata: metadata,
+						CreatedAt: now, UpdatedAt: now},
+					Run: store.Run{ID: "run-" + id, ThreadID: id, UserID: "ann", Owner: "node", CreatedAt: now,
+						UpdatedAt: now}})
 				if err == nil {
 					end := store.RunChange{Status: []string{event.StatusSuccess, event.StatusError}[i%100/99]}
-					_, err = s.Commit(tb.Context(), store.Fence{RunID: r.ID, Attempt: 1}, store.Step{Run: &end, Now: now})
+					_, err = s.Commit(tb.Context(), store.Fence{RunID: r.ID, Attempt: 1},
+						store.Step{Run: &end, Now: now})
 				}
 				if err != nil {
 					tb.Error(err)
@@ -60,7 +64,9 @@ func BenchmarkSearch(b *testing.B) {
 			{"deep", store.ThreadFilter{Offset: 19_900}, 100},
 			{"deep-pinned", store.ThreadFilter{Offset: 19_900, Pinned: true}, 100},
 			{"metadata-all", store.ThreadFilter{Metadata: want("graph_id", `"lead_agent"`)}, 100},
-			{"metadata-rare", store.ThreadFilter{Metadata: want("assistant_id", `"6f1d1d1c-7a55-4f0a-9a0e-000000000001"`), Limit: 1000}, 200},
+			{"metadata-rare",
+				store.ThreadFilter{Metadata: want("assistant_id", `"6f1d1d1c-7a55-4f0a-9a0e-000000000001"`),
+					Limit: 1000}, 200},
 			{"metadata-none", store.ThreadFilter{Metadata: want("assistant_id", `"nobody"`), Pinned: true}, 0},
 			{"metadata-number", store.ThreadFilter{Metadata: want("n", "1")}, 1},
 			{"busy", store.ThreadFilter{Status: store.ThreadBusy}, 0},

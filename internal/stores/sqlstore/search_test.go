@@ -35,7 +35,8 @@ func testMigratedThreads(t *testing.T, s *Store) {
 	one := store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("1.0")}}
 	none := store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("2")}}
 	got := []string{found(store.ThreadFilter{Pinned: true}), found(one), found(none)}
-	if _, err := s.For(eve).PatchThread(t.Context(), "d", store.ThreadPatch{Metadata: json.RawMessage(`{"n":2,"deerflow_pinned":true}`)}); err != nil {
+	if _, err := s.For(eve).PatchThread(t.Context(), "d",
+		store.ThreadPatch{Metadata: json.RawMessage(`{"n":2,"deerflow_pinned":true}`)}); err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, found(store.ThreadFilter{Pinned: true}), found(one), found(none))
@@ -60,11 +61,13 @@ func TestSearchPlans(t *testing.T) {
 		"by age":     {chosen("TRUE", "t.created_at DESC, t.id DESC"), "COVERING INDEX threads_by_age"},
 		"pinned":     {chosen("t.pinned = 1", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_pinned"},
 		"not pinned": {chosen("t.pinned <> 1", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_by_user"},
-		"metadata":   {chosen("(~t.signature & 7) < 1", "t.updated_at DESC, t.id DESC"), "COVERING INDEX threads_by_user"},
-		"items":      {s.features["items"].queries["search"].text, "INDEX items_by_time"},
+		"metadata": {chosen("(~t.signature & 7) < 1", "t.updated_at DESC, t.id DESC"),
+			"COVERING INDEX threads_by_user"},
+		"items": {s.features["items"].queries["search"].text, "INDEX items_by_time"},
 	} {
 		var plan string
-		err := s.read(t.Context(), "EXPLAIN QUERY PLAN "+tt.query, []any{"ann", 10, 0, "x", 10, 0}[:3+3*strings.Count(tt.query, "$6")],
+		err := s.read(t.Context(), "EXPLAIN QUERY PLAN "+tt.query,
+			[]any{"ann", 10, 0, "x", 10, 0}[:3+3*strings.Count(tt.query, "$6")],
 			func(r *sql.Rows) (bool, error) {
 				var id, parent, unused int
 				var step string
@@ -87,7 +90,8 @@ func TestCopyOfManySteps(t *testing.T) {
 			tk.begin("hello")
 			var steps []store.Step
 			for range 600 {
-				steps = append(steps, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(300)})))
+				steps = append(steps, tk.step("model", "model",
+					chats.Append(chat{ID: tk.uuid(), Content: tk.text(300)})))
 			}
 			for at := 0; at < len(steps); at += 100 {
 				if _, err := s.CommitAll(t.Context(), tk.fence, steps[at:at+100]); err != nil {
@@ -124,7 +128,8 @@ func equip(t *testing.T, s *Store) {
 	}
 	for i := range 3 {
 		must(items.New(s).For(ann()).Put(t.Context(), items.Item{
-			Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"), TTL: time.Duration(i) * time.Hour,
+			Namespace: []string{"a", "b c"}, Key: fmt.Sprint(i), Value: []byte("{\n\"v\":1}"),
+			TTL: time.Duration(i) * time.Hour,
 		}))
 	}
 	a := assistants.Assistant{ID: "a", GraphID: "g", Name: "x", Config: []byte(`{"c": 1}`)}
@@ -147,7 +152,8 @@ func TestDumpBesideThreads(t *testing.T) {
 	if strings.Contains(all, "installation") {
 		t.Error("a setting is in the dump")
 	}
-	if one := dumpOf(t, from, tk.thread); strings.Contains(one, `"kind":"item"`) || strings.Contains(one, `"kind":"assistant"`) {
+	if one := dumpOf(t, from, tk.thread); strings.Contains(one, `"kind":"item"`) ||
+		strings.Contains(one, `"kind":"assistant"`) {
 		t.Errorf("the dump of one thread has more:\n%s", one)
 	}
 	for name, cfg := range map[string]Config{"sqlite": {Dir: t.TempDir()}, "postgres": postgresAt(t, t.TempDir())} {
@@ -170,7 +176,8 @@ func TestDumpBesideThreads(t *testing.T) {
 	to := open(t, t.TempDir())
 	defer to.Close()
 	equip(t, to)
-	if _, err := to.Load(t.Context(), strings.NewReader(dumpOf(t, from, tk.thread)), nil); err == nil || !strings.Contains(err.Error(), "3 items") {
+	if _, err := to.Load(t.Context(), strings.NewReader(dumpOf(t, from, tk.thread)), nil); err == nil ||
+		!strings.Contains(err.Error(), "3 items") {
 		t.Errorf("loaded beside items: %v", err)
 	}
 }
@@ -188,7 +195,8 @@ func TestLoadOfVersion1(t *testing.T) {
 	if _, err := s.Load(t.Context(), strings.NewReader(ofDump1), nil); err != nil {
 		t.Fatal(err)
 	}
-	ts, err := s.For(ann()).SearchThreads(t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("1")}})
+	ts, err := s.For(ann()).
+		SearchThreads(t.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"n": json.RawMessage("1")}})
 	if err != nil || len(ts) != 1 || ts[0].Status != store.ThreadError {
 		t.Errorf("%+v, %v", ts, err)
 	}
@@ -231,7 +239,8 @@ func TestVerifyBesideThreads(t *testing.T) {
 	} {
 		s := open(t, t.TempDir())
 		equip(t, s)
-		if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "t", Metadata: []byte(`{"n":1}`)}); err != nil {
+		if err := s.For(ann()).CreateThread(t.Context(),
+			store.Thread{ID: "t", Metadata: []byte(`{"n":1}`)}); err != nil {
 			t.Fatal(err)
 		}
 		s.exec(t, tt.damage)
@@ -264,7 +273,8 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{}`), []byte(` {"a" : 1.0 ,"a":2}`))
 	f.Add([]byte("{\"\\u0000\":\"\xff\"}"), []byte(`{"k\"":{}}`))
 	f.Fuzz(func(t *testing.T, old, patch []byte) {
-		if database.CheckObject("", old) != nil || database.CheckObject("", patch) != nil || old == nil || patch == nil {
+		if database.CheckObject("", old) != nil || database.CheckObject("", patch) != nil || old == nil ||
+			patch == nil {
 			return
 		}
 		merged, err := merge([]byte(database.Plain(string(old))), patch)

@@ -42,11 +42,13 @@ func (s selection) text() string {
 // page is a part of what is found: so many rows are passed over, so many taken.
 type page struct{ skip, left int }
 
-// count counts the rows of tables, a text which has the selection in it. Of an open one it reads the fields and has scan say
-// which are meant.
-func count(ctx context.Context, from reader, fields, tables string, sel selection, scan func(*sql.Rows) (bool, error)) (n int, err error) {
+// count counts the rows of tables, a text which has the selection in it. Of an open one it reads the fields and has
+// scan say which are meant.
+func count(ctx context.Context, from reader, fields, tables string, sel selection,
+	scan func(*sql.Rows) (bool, error)) (n int, err error) {
 	if !sel.open {
-		err = from.read(ctx, "SELECT count(*) FROM "+tables, sel.args, func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
+		err = from.read(ctx, "SELECT count(*) FROM "+tables, sel.args,
+			func(r *sql.Rows) (bool, error) { return false, r.Scan(&n) })
 		return n, err
 	}
 	err = from.read(ctx, "SELECT "+fields+" FROM "+tables, sel.args, func(r *sql.Rows) (bool, error) {

@@ -33,7 +33,8 @@ func (s *Store) setting(ctx context.Context, key, value string) (kept string, er
 		return kept, err
 	}
 	err = s.write(ctx, 0, func(tx *tx) error {
-		if err := tx.exec("INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING", key, value); err != nil {
+		if err := tx.exec("INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING", key,
+			value); err != nil {
 			return err
 		}
 		return tx.scan(query, []any{key}, &kept)

@@ -54,9 +54,11 @@ var (
 )
 
 func newTalk(tb testing.TB, s *Store, seed uint64) *talk {
-	tk := &talk{tb: tb, s: s, now: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC), rnd: rand.New(rand.NewPCG(seed, 1))}
+	tk := &talk{tb: tb, s: s, now: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC),
+		rnd: rand.New(rand.NewPCG(seed, 1))}
 	tk.thread, tk.user = tk.uuid(), ann().ID()
-	tk.must(s.For(ann()).CreateThread(tb.Context(), store.Thread{ID: tk.thread, UserID: tk.user, Title: "A talk", CreatedAt: tk.now, UpdatedAt: tk.now}))
+	tk.must(s.For(ann()).CreateThread(tb.Context(), store.Thread{ID: tk.thread, UserID: tk.user, Title: "A talk",
+		CreatedAt: tk.now, UpdatedAt: tk.now}))
 	return tk
 }
 
@@ -88,7 +90,8 @@ func (tk *talk) begin(input string) {
 	req, err := json.Marshal(map[string]string{"input": input, "model": "some/model"})
 	tk.must(err)
 	_, err = tk.s.For(ann()).Admit(tk.tb.Context(), store.Admission{MustExist: true,
-		Run: store.Run{ID: id, ThreadID: tk.thread, UserID: tk.user, Request: req, CreatedAt: tk.now, UpdatedAt: tk.now}})
+		Run: store.Run{ID: id, ThreadID: tk.thread, UserID: tk.user, Request: req, CreatedAt: tk.now,
+			UpdatedAt: tk.now}})
 	tk.must(err)
 	tk.fence, err = tk.s.ClaimRun(tk.tb.Context(), id, "host:4711", 0, tk.now)
 	tk.must(err)
@@ -135,17 +138,20 @@ func (tk *talk) rewrite() {
 
 // ai commits an answer, with a call of a tool unless it is the last one.
 func (tk *talk) ai(text string, last bool) (callID string) {
-	c := chat{ID: tk.uuid(), Type: "ai", Content: text, Usage: message.Usage{InputTokens: 1200, OutputTokens: 340, TotalTokens: 1540}}
+	c := chat{ID: tk.uuid(), Type: "ai", Content: text, Usage: message.Usage{InputTokens: 1200, OutputTokens: 340,
+		TotalTokens: 1540}}
 	next := "end"
 	if !last {
 		callID, next = "call_"+tk.uuid()[:24], "tools"
-		c.ToolCalls = []toolCall{{ID: callID, Name: "bash", Type: "tool_call", Args: json.RawMessage(`{"command":"ls -la /mnt/user-data/workspace"}`)}}
+		c.ToolCalls = []toolCall{{ID: callID, Name: "bash", Type: "tool_call",
+			Args: json.RawMessage(`{"command":"ls -la /mnt/user-data/workspace"}`)}}
 	}
 	cuts := make([]event.Cut, len(text)/100) // a chunk of 100 bytes on average
 	for i := range cuts {
 		cuts[i].Text = 100
 	}
-	tk.commit(tk.step("model", next, chats.Append(c).With(turns.Put(1)), event.Message{MessageID: c.ID, First: tk.n, Chunks: cuts}))
+	tk.commit(tk.step("model", next, chats.Append(c).With(turns.Put(1)),
+		event.Message{MessageID: c.ID, First: tk.n, Chunks: cuts}))
 	return callID
 }
 
@@ -155,7 +161,8 @@ func (tk *talk) tool(callID, text string) {
 	tk.commit(store.Step{Now: tk.now, Events: []event.Event{tk.event("tools", event.ToolStart{CallID: callID,
 		MessageID: tk.uuid(), Tool: "bash", Args: json.RawMessage(`{"command":"ls -la /mnt/user-data/workspace"}`)})}})
 	c := chat{ID: tk.uuid(), Type: "tool", Name: "bash", CallID: callID, Content: text}
-	tk.commit(tk.step("tools", "model", chats.Append(c), event.ToolEnd{CallID: callID, MessageID: c.ID, Tool: "bash", Summary: "3 files", Millis: 12}))
+	tk.commit(tk.step("tools", "model", chats.Append(c), event.ToolEnd{CallID: callID, MessageID: c.ID, Tool: "bash",
+		Summary: "3 files", Millis: 12}))
 }
 
 func (tk *talk) end() {
@@ -176,8 +183,8 @@ func (tk *talk) agentRun() {
 	tk.end()
 }
 
-// chainTurn is a run with a tool call and answers of 700 bytes as the whole chain of middlewares writes it: they put beside
-// the text about as much again of what clients need, write the question twice, and remember the calls.
+// chainTurn is a run with a tool call and answers of 700 bytes as the whole chain of middlewares writes it: they put
+// beside the text about as much again of what clients need, write the question twice, and remember the calls.
 func (tk *talk) chainTurn() {
 	tk.begin(tk.text(400))
 	question := chat{ID: tk.uuid(), Type: "human", Content: tk.text(230)}
@@ -185,7 +192,8 @@ func (tk *talk) chainTurn() {
 	question.Content += tk.text(100)
 	more := tk.step("before_agent", "before_model", chats.Append(question).With(notes.Put(tk.text(80))))
 	more.Events[0].ID.N = steps.Events[0].ID.N + 1
-	steps.Updates, steps.Events, steps.State = append(steps.Updates, more.Updates...), append(steps.Events, more.Events...), more.State
+	steps.Updates, steps.Events, steps.State = append(steps.Updates, more.Updates...),
+		append(steps.Events, more.Events...), more.State
 	tk.commit(steps)
 	tk.tool(tk.ai(tk.text(1100), false), tk.text(1250))
 	tk.commit(tk.step("before_model", "model", notes.Put(tk.text(240))))

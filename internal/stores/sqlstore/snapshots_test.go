@@ -14,7 +14,8 @@ import (
 // snapshots returns the sizes of what is kept, oldest first.
 func (tk *talk) snapshots() (sizes []int64) {
 	tk.tb.Helper()
-	rows, err := tk.s.readers.QueryContext(tk.tb.Context(), "SELECT bytes FROM snapshots WHERE thread_id = ?1 ORDER BY checkpoint_id", tk.thread)
+	rows, err := tk.s.readers.QueryContext(tk.tb.Context(),
+		"SELECT bytes FROM snapshots WHERE thread_id = ?1 ORDER BY checkpoint_id", tk.thread)
 	tk.must(err)
 	defer rows.Close()
 	for rows.Next() {
@@ -94,7 +95,8 @@ func testForks(t *testing.T, s *Store) {
 	var all []point
 	on := func(parent point) point {
 		tk.state = parent.state
-		c := forkOf(tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent.id)
+		c := forkOf(tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})),
+			parent.id)
 		tk.must(s.commit(t.Context(), checkFence, c))
 		p := point{id: c.id, state: tk.state, step: parent.step + 1}
 		all = append(all, p)
@@ -106,8 +108,10 @@ func testForks(t *testing.T, s *Store) {
 		left = on(left)
 	}
 	right = on(right)
-	if h, err := readHistory(t.Context(), s, tk.user, tk.thread, right.id); err != nil || h.snapshot == nil || len(h.deltas) > 0 {
-		t.Errorf("a fork reads %d deltas and a snapshot of %d bytes, %v; want a snapshot of its own", len(h.deltas), len(h.snapshot), err)
+	if h, err := readHistory(t.Context(), s, tk.user, tk.thread, right.id); err != nil || h.snapshot == nil ||
+		len(h.deltas) > 0 {
+		t.Errorf("a fork reads %d deltas and a snapshot of %d bytes, %v; want a snapshot of its own", len(h.deltas),
+			len(h.snapshot), err)
 	}
 	for range 60 { // grows until the snapshot at the fork is dropped
 		right = on(right)

@@ -84,7 +84,8 @@ func (d sqlite) explain(err error) error {
 		return fmt.Errorf("cannot write %s; check that this user may read and write the folder %s: %w",
 			d.path, filepath.Dir(d.path), err)
 	case errors.Is(err, sqlite3.IOERR): // the driver reports a full disk so, too
-		return fmt.Errorf("%w: disk of %s is full or fails; free some space, or check it, and try again: %w", store.ErrDiskFull, d.path, err)
+		return fmt.Errorf("%w: disk of %s is full or fails; free some space, or check it, and try again: %w",
+			store.ErrDiskFull, d.path, err)
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
 		return fmt.Errorf("%w: another program is using %s; close it and try again: %w", store.ErrLocked, d.path, err)
 	}
@@ -97,24 +98,27 @@ func (d sqlite) corrupt(cause error) error {
 		"or move it away to begin with an empty database", store.ErrCorrupt, d.path, cause, d.path)
 }
 
-// stablePlans keeps SQLite from planning a prepared statement anew for each new value of a parameter, which it does where
-// an index holds only some of the rows, and which takes longer than the statement. Whether such an index serves is for the
-// text to say.
+// stablePlans keeps SQLite from planning a prepared statement anew for each new value of a parameter, which it does
+// where an index holds only some of the rows, and which takes longer than the statement. Whether such an index serves
+// is for the text to say.
 func stablePlans(c *sqlite3.Conn) error {
 	_, err := c.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true)
 	return err
 }
 
-// open makes a pool of at most conns connections to a file that is there: a connection made later must not put an empty one
-// in the place of one that was deleted. Nothing is opened before the first use.
+// open makes a pool of at most conns connections to a file that is there: a connection made later must not put an empty
+// one in the place of one that was deleted. Nothing is opened before the first use.
 func (d sqlite) open(conns int, readOnly bool) (*sql.DB, error) {
-	return d.openWith(conns, readOnly, func(c *sqlite3.Conn) error { return errors.Join(stablePlans(c), fts5.Register(c)) })
+	return d.openWith(conns, readOnly,
+		func(c *sqlite3.Conn) error { return errors.Join(stablePlans(c), fts5.Register(c)) })
 }
 
-// openWith is open with another preparation of each connection. Without the tables that find words they are not examined.
+// openWith is open with another preparation of each connection. Without the tables that find words they are not
+// examined.
 func (d sqlite) openWith(conns int, readOnly bool, prepare func(*sqlite3.Conn) error) (*sql.DB, error) {
 	pragmas := []string{"busy_timeout(10000)", fmt.Sprintf("page_size(%d)", pageSize), "journal_mode(wal)",
-		"synchronous(full)", "foreign_keys(on)", "cache_size(-16000)", "journal_size_limit(67108864)", "temp_store(memory)"}
+		"synchronous(full)", "foreign_keys(on)", "cache_size(-16000)", "journal_size_limit(67108864)",
+		"temp_store(memory)"}
 	if readOnly {
 		pragmas = []string{"busy_timeout(10000)", "cache_size(-16000)", "query_only(on)"}
 	}

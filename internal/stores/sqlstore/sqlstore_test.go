@@ -15,8 +15,9 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
-// open opens the store in a folder. Where there is none it begins with a copy of one that is new: the migrations are most of what
-// a small test would take. It does not sync: no test that uses it cuts the power; TestEachCommitIsSynced and TestKill do without.
+// open opens the store in a folder. Where there is none it begins with a copy of one that is new: the migrations are
+// most of what a small test would take. It does not sync: no test that uses it cuts the power; TestEachCommitIsSynced
+// and TestKill do without.
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
 	file := filepath.Join(dir, FileName)
@@ -61,12 +62,12 @@ func openWith(t testing.TB, cfg Config) *Store {
 	return s
 }
 
-// pg is the server of this package's tests, killed and restarted only by tests with a server of their own. It need not outlive
-// a loss of power.
+// pg is the server of this package's tests, killed and restarted only by tests with a server of their own. It need not
+// outlive a loss of power.
 var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlock_timeout = 100ms", "fsync = off"}}}
 
-// testLease is the lease of stores whose tests wait for its end. PostgreSQL ends a transaction that pauses for as long, and a test of
-// a busy machine may pause for a second: every other store has the lease that users have.
+// testLease is the lease of stores whose tests wait for its end. PostgreSQL ends a transaction that pauses for as long,
+// and a test of a busy machine may pause for a second: every other store has the lease that users have.
 const testLease = time.Second
 
 // postgresAt is the store of a place on the shared server: a database of its own, as each folder is one for SQLite.

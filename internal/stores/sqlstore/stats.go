@@ -32,7 +32,8 @@ func (s *Store) Stats() store.Stats {
 		write := w.db.Stats()
 		out.InUse, out.Idle = out.InUse+write.InUse, out.Idle+write.Idle
 		out.Queued = len(w.jobs)
-		out.Commits, out.Failed, out.Committing = w.tally.commits.Load(), w.tally.failed.Load(), time.Duration(w.tally.nanos.Load())
+		out.Commits, out.Failed, out.Committing = w.tally.commits.Load(), w.tally.failed.Load(),
+			time.Duration(w.tally.nanos.Load())
 	}
 	if d, ok := s.dialect.(sqlite); ok {
 		for _, path := range []string{d.path, d.path + "-wal"} {
@@ -47,9 +48,12 @@ func (s *Store) Stats() store.Stats {
 // Queue implements [store.Work]. Both databases find the rows by the index runs_by_status.
 func (s *Store) Queue(ctx context.Context, now time.Time) (q store.Queue, err error) {
 	var oldest sql.NullInt64
-	err = s.read(ctx, "SELECT count(*), min(CASE WHEN not_before > $1 THEN NULL WHEN not_before > created_at THEN not_before ELSE created_at END) "+
-		"FROM (SELECT not_before, created_at FROM runs WHERE status = 'pending' AND NOT "+isSteer("runs")+" ORDER BY created_at, id LIMIT $2) waiting",
-		[]any{database.Micros(now), store.MaxCounted}, func(r *sql.Rows) (bool, error) { return false, r.Scan(&q.Waiting, &oldest) })
+	err = s.read(ctx, "SELECT count(*), min(CASE WHEN not_before > $1 THEN NULL WHEN not_before > created_at THEN "+
+		"not_before ELSE created_at END) "+
+		"FROM (SELECT not_before, created_at FROM runs WHERE status = 'pending' AND NOT "+isSteer("runs")+
+		" ORDER BY created_at, id LIMIT $2) waiting",
+		[]any{database.Micros(now), store.MaxCounted},
+		func(r *sql.Rows) (bool, error) { return false, r.Scan(&q.Waiting, &oldest) })
 	if err != nil {
 		return q, fmt.Errorf("look at the queue: %w", err)
 	}

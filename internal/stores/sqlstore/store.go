@@ -1,16 +1,17 @@
 // Package sqlstore keeps threads, runs and their log in an SQL database: SQLite in the data folder, which one process
 // owns, or PostgreSQL, which any number of processes share.
 //
-// It is where a run's steps become durable: the owner of a run hands each step to [Store.Commit]; the writer (writer.go)
-// puts it into the database with what other runs want written at the same moment; every reader, from the terminal to
-// the HTTP routes, reads it back through this package. commit.go is the way in: fence.go
-// says whether a step may be written, head.go where it stands, logrows.go writes it, jobs.go what is to follow. checkpoints.go and events.go are the
-// way out; search.go finds threads. features.go and scope.go give features their tables. The SQL texts are written once for
-// all databases; dialect.go says what differs.
+// It is where a run's steps become durable: the owner of a run hands each step to [Store.Commit]; the writer
+// (writer.go) puts it into the database with what other runs want written at the same moment; every reader, from the
+// terminal to the HTTP routes, reads it back through this package. commit.go is the way in: fence.go says whether a
+// step may be written, head.go where it stands, logrows.go writes it, jobs.go what is to follow. checkpoints.go and
+// events.go are the way out; search.go finds threads. features.go and scope.go give features their tables. The SQL
+// texts are written once for all databases; dialect.go says what differs.
 //
 // A thread's state is stored as the deltas of its steps. A snapshot of the whole state is added when the deltas since
-// the last one are much more than it, so that loading reads at most three times what the state is large and the file stays a
-// small multiple of what was said. The states of the last checkpoints written and read are kept in memory (cache.go).
+// the last one are much more than it, so that loading reads at most three times what the state is large and the file
+// stays a small multiple of what was said. The states of the last checkpoints written and read are kept in memory
+// (cache.go).
 package sqlstore
 
 import (
@@ -56,8 +57,8 @@ type Config struct {
 	// CheckBytes is the largest database that is checked page by page when it is opened; 0 means 64 MB, which takes
 	// a tenth of a second. A larger one gets the checks that cost nothing.
 	CheckBytes int64
-	// VFS names a layer between SQLite and its files that was registered with the driver, such as one that lets them fail
-	// in a test. Empty means none.
+	// VFS names a layer between SQLite and its files that was registered with the driver, such as one that lets them
+	// fail in a test. Empty means none.
 	VFS string
 	// Features are those whose tables the database has. All processes that share it should have the same.
 	Features []database.Feature
@@ -119,8 +120,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{
-		schema: schema, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{}), features: features, tables: tablesOf(cfg.Features),
-		backlog: newBacklog(features, cfg), newsroom: newNewsroom(features, cfg.Now),
+		schema: schema, cache: newCache(cacheStates, cacheBytes), closed: make(chan struct{}), features: features,
+		tables: tablesOf(cfg.Features), backlog: newBacklog(features, cfg), newsroom: newNewsroom(features, cfg.Now),
 	}
 	if err := s.connect(ctx, cfg); err != nil {
 		if s.dialect != nil {
@@ -217,8 +218,8 @@ func (s *Store) own(d sqlite) error {
 	return f.Close()
 }
 
-// closePools closes the connections, but not over lost files: SQLite's last one would move its log into a file that nobody has,
-// and remove the log. The end of the process closes them.
+// closePools closes the connections, but not over lost files: SQLite's last one would move its log into a file that
+// nobody has, and remove the log. The end of the process closes them.
 func (s *Store) closePools(pools ...*sql.DB) error {
 	if s.watch.look() != nil {
 		return nil //nolint:nilerr // its close tells

@@ -19,15 +19,19 @@ func strategies(f *fixture) {
 		stop, failure, reason   string
 	}{
 		{store.Enqueue, event.StatusRunning, event.StatusPending, event.StatusPending, "", "", ""},
-		{store.Interrupt, event.StatusRunning, event.StatusInterrupted, event.StatusPending, store.StopInterrupt, "", store.Cancelled},
-		{store.Rollback, event.StatusRunning, event.StatusError, event.StatusPending, store.StopRollback, store.RolledBack, store.Cancelled},
+		{store.Interrupt, event.StatusRunning, event.StatusInterrupted, event.StatusPending, store.StopInterrupt, "",
+			store.Cancelled},
+		{store.Rollback, event.StatusRunning, event.StatusError, event.StatusPending, store.StopRollback,
+			store.RolledBack, store.Cancelled},
 	}
 	for _, tt := range tests {
 		thread := "t-" + string(tt.strategy)
 		id := func(name string) string { return thread + "-" + name }
 		f.thread(thread)
-		f.equal("alone", f.queue(tt.strategy, store.Run{ID: id("running"), ThreadID: thread, Owner: "node-1"}), event.StatusRunning)
-		f.equal("second", f.queue(store.Enqueue, store.Run{ID: id("waiting"), ThreadID: thread, Owner: "node-1"}), event.StatusPending)
+		f.equal("alone", f.queue(tt.strategy, store.Run{ID: id("running"), ThreadID: thread, Owner: "node-1"}),
+			event.StatusRunning)
+		f.equal("second", f.queue(store.Enqueue, store.Run{ID: id("waiting"), ThreadID: thread, Owner: "node-1"}),
+			event.StatusPending)
 		f.equal("third", f.queue(tt.strategy, store.Run{ID: id("fresh"), ThreadID: thread, Owner: "node-1"}), tt.fresh)
 
 		running, waiting, fresh := f.stored(id("running")), f.stored(id("waiting")), f.stored(id("fresh"))
@@ -43,7 +47,8 @@ func strategies(f *fixture) {
 			f.equal("updated", waiting.UpdatedAt, fresh.CreatedAt)
 		}
 		for _, s := range []store.Strategy{store.Reject, ""} {
-			_, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: id("no"), ThreadID: thread}, MustExist: true, Strategy: s})
+			_, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: id("no"), ThreadID: thread},
+				MustExist: true, Strategy: s})
 			f.want(err, store.ErrConflict, id("no"))
 		}
 	}
@@ -51,14 +56,17 @@ func strategies(f *fixture) {
 	// With none of them running, the new one is in nobody's way.
 	f.thread("t")
 	f.run("waits", "t")
-	f.equal("after one that waited", f.queue(store.Interrupt, store.Run{ID: "next", ThreadID: "t", Owner: "node-1"}), event.StatusRunning)
+	f.equal("after one that waited", f.queue(store.Interrupt, store.Run{ID: "next", ThreadID: "t", Owner: "node-1"}),
+		event.StatusRunning)
 	f.equal("first", f.stored("waits").Status, event.StatusInterrupted)
 	f.equal("without an owner", f.queue(store.Rollback, store.Run{ID: "last", ThreadID: "t"}), event.StatusPending)
 
 	// Who is refused stops nobody.
-	_, err := f.as("eve").Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "eve", ThreadID: "t"}})
+	_, err := f.as("eve").Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true,
+		Run: store.Run{ID: "eve", ThreadID: "t"}})
 	f.want(err, store.ErrNotFound, "t")
-	_, err = f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true, Run: store.Run{ID: "waits", ThreadID: "t"}})
+	_, err = f.Admit(f.Context(), store.Admission{Strategy: store.Interrupt, MustExist: true,
+		Run: store.Run{ID: "waits", ThreadID: "t"}})
 	f.want(err, store.ErrConflict, "waits")
 	f.equal("last", f.stored("last").Status, event.StatusPending)
 	f.equal("stop of the running one", f.stored("next").Stop, store.StopRollback)
@@ -85,21 +93,25 @@ func admissionMustExist(f *fixture) {
 	f.must(err)
 	f.equal("title", t.Title, "Named by its run")
 
-	f.must(f.CreateThread(f.Context(), store.Thread{ID: "v", UserID: "ann", Title: "Kept", Metadata: json.RawMessage(`{"a":1,"deerflow_pinned":true}`)}))
+	f.must(f.CreateThread(f.Context(), store.Thread{ID: "v", UserID: "ann", Title: "Kept",
+		Metadata: json.RawMessage(`{"a":1,"deerflow_pinned":true}`)}))
 	for i, more := range []string{`{"a":2,"b":"first"}`, `{"b":"second","a":3}`} {
 		a.Run.ID, a.Run.ThreadID = fmt.Sprint("r", 3+i), "v"
 		a.Thread = store.Thread{ID: "v", UserID: "ann", Title: "Not this", Metadata: json.RawMessage(more)}
 		a.Strategy = store.Enqueue
 		_, err = f.Admit(f.Context(), a)
 		f.must(err)
-		found, err := f.SearchThreads(f.Context(), store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1"), "b": json.RawMessage(`"first"`)}})
+		found, err := f.SearchThreads(f.Context(),
+			store.ThreadFilter{Metadata: map[string]json.RawMessage{"a": json.RawMessage("1"),
+				"b": json.RawMessage(`"first"`)}})
 		f.must(err)
 		f.equal("threads with what the first run told", len(found), 1)
 		f.equal("title", found[0].Title, "Kept")
 	}
 	full := json.RawMessage(`{"a":"` + strings.Repeat("x", 64<<10-9) + `"}`)
 	f.must(f.CreateThread(f.Context(), store.Thread{ID: "w", UserID: "ann", Metadata: full}))
-	a.Run.ID, a.Run.ThreadID, a.Thread = "r9", "w", store.Thread{ID: "w", UserID: "ann", Title: "Of a full one", Metadata: json.RawMessage(`{"b":"first"}`)}
+	a.Run.ID, a.Run.ThreadID, a.Thread = "r9", "w", store.Thread{ID: "w", UserID: "ann", Title: "Of a full one",
+		Metadata: json.RawMessage(`{"b":"first"}`)}
 	_, err = f.Admit(f.Context(), a)
 	f.must(err)
 	t, err = f.Thread(f.Context(), "w")
@@ -135,7 +147,8 @@ func admissionOrder(f *fixture) {
 	}
 
 	// A run on a thread whose last one is from the future is the newest all the same.
-	f.queue(store.Enqueue, store.Run{ID: "r0", ThreadID: "t", Owner: "node-1", CreatedAt: start.Add(-time.Hour), UpdatedAt: start})
+	f.queue(store.Enqueue, store.Run{ID: "r0", ThreadID: "t", Owner: "node-1", CreatedAt: start.Add(-time.Hour),
+		UpdatedAt: start})
 	rs, err = f.ListRuns(f.Context(), store.RunFilter{ThreadID: "t", Limit: 1})
 	f.must(err)
 	f.equal("newest", runIDs(rs), []string{"r0"})
@@ -159,8 +172,9 @@ func admissionFull(f *fixture) {
 	f.thread("t")
 	admit := func(id, thread, owner string, most int) error {
 		now := f.tick()
-		_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Enqueue, MaxPending: most, Thread: store.Thread{ID: thread},
-			Run: store.Run{ID: id, ThreadID: thread, UserID: "ann", Owner: owner, CreatedAt: now, UpdatedAt: now}})
+		_, err := f.Admit(f.Context(), store.Admission{Strategy: store.Enqueue, MaxPending: most,
+			Thread: store.Thread{ID: thread},
+			Run:    store.Run{ID: id, ThreadID: thread, UserID: "ann", Owner: owner, CreatedAt: now, UpdatedAt: now}})
 		return err
 	}
 	f.must(admit("r1", "t", "node-1", 2))
@@ -185,7 +199,8 @@ func admissionNotBefore(f *fixture) {
 	now := f.tick()
 	later := now.Add(time.Minute)
 	run := func(id string, notBefore time.Time) string {
-		return f.queue(store.Enqueue, store.Run{ID: id, ThreadID: "t", Owner: "node-1", NotBefore: notBefore, CreatedAt: now, UpdatedAt: now})
+		return f.queue(store.Enqueue, store.Run{ID: id, ThreadID: "t", Owner: "node-1", NotBefore: notBefore,
+			CreatedAt: now, UpdatedAt: now})
 	}
 	f.equal("delayed", run("delayed", later), event.StatusPending)
 	f.equal("behind", run("behind", time.Time{}), event.StatusPending)
@@ -195,7 +210,8 @@ func admissionNotBefore(f *fixture) {
 	f.equal("in time", f.waiting(later), []string{"delayed"})
 
 	f.thread("now")
-	f.equal("in the past", f.queue(store.Reject, store.Run{ID: "past", ThreadID: "now", Owner: "node-1", NotBefore: now, CreatedAt: now, UpdatedAt: now}), event.StatusRunning)
+	f.equal("in the past", f.queue(store.Reject, store.Run{ID: "past", ThreadID: "now", Owner: "node-1", NotBefore: now,
+		CreatedAt: now, UpdatedAt: now}), event.StatusRunning)
 }
 
 // admissionKey: a second request with a key changes nothing and gets what became of the first.
@@ -207,7 +223,8 @@ func admissionKey(f *fixture) {
 	f.must(err)
 	for i, thread := range []string{"t", "other", "fresh"} {
 		a := store.Admission{Strategy: store.Rollback, Thread: store.Thread{ID: thread},
-			Run: store.Run{ID: fmt.Sprint("again", i), ThreadID: thread, UserID: "ann", Owner: "node-2", Key: "k", CreatedAt: f.tick()}}
+			Run: store.Run{ID: fmt.Sprint("again", i), ThreadID: thread, UserID: "ann", Owner: "node-2", Key: "k",
+				CreatedAt: f.tick()}}
 		again, err := f.Admit(f.Context(), a)
 		f.must(err)
 		f.equal("run of the key", again, first)
@@ -217,12 +234,14 @@ func admissionKey(f *fixture) {
 	f.want(err, store.ErrNotFound, "")
 	o := &owner{f: f, thread: "t", fence: store.Fence{RunID: "r1", Attempt: 1}}
 	o.end()
-	again, err := f.Admit(f.Context(), store.Admission{MustExist: true, Run: store.Run{ID: "r2", ThreadID: "t", Key: "k"}})
+	again, err := f.Admit(f.Context(),
+		store.Admission{MustExist: true, Run: store.Run{ID: "r2", ThreadID: "t", Key: "k"}})
 	f.must(err)
 	f.equal("run of the key at its end", again, f.stored("r1"))
 
 	// The keys of another user are others.
-	_, err = f.as("bob").Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "bob's"}, Run: store.Run{ID: "r3", ThreadID: "bob's", Key: "k"}})
+	_, err = f.as("bob").Admit(f.Context(), store.Admission{Thread: store.Thread{ID: "bob's"},
+		Run: store.Run{ID: "r3", ThreadID: "bob's", Key: "k"}})
 	f.must(err)
 	f.equal("bob's", f.stored("r3").Key, "k")
 }
@@ -236,8 +255,8 @@ func rejectRace(f *fixture) { admissionsRace(store.Reject, f) }
 
 func enqueueRace(f *fixture) { admissionsRace(store.Enqueue, f) }
 
-// admissionsRace: of 64 owners that ask at the same time for a thread, new or not, one gets it. The others are refused or
-// wait, each in a place of its own that is the order in which they came.
+// admissionsRace: of 64 owners that ask at the same time for a thread, new or not, one gets it. The others are refused
+// or wait, each in a place of its own that is the order in which they came.
 func admissionsRace(strategy store.Strategy, fs ...*fixture) {
 	const n = 64
 	f := fs[0]
@@ -247,7 +266,8 @@ func admissionsRace(strategy store.Strategy, fs ...*fixture) {
 		}
 		rs, errs := admitAll(fs, n, func(i int) store.Admission {
 			return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread},
-				Run: store.Run{ID: fmt.Sprint(thread, "-", i), ThreadID: thread, UserID: "ann", Owner: fmt.Sprint("node-", i), CreatedAt: start, UpdatedAt: start}}
+				Run: store.Run{ID: fmt.Sprint(thread, "-", i), ThreadID: thread, UserID: "ann",
+					Owner: fmt.Sprint("node-", i), CreatedAt: start, UpdatedAt: start}}
 		})
 		if strategy == store.Reject {
 			f.equal("admitted", winners(f, errs, store.ErrConflict), 1)
@@ -286,7 +306,8 @@ func admissionBegin(f *fixture) {
 	admit := func(id string, s store.Strategy) store.Run {
 		f.Helper()
 		r, err := f.Admit(f.Context(), store.Admission{
-			Run: store.Run{ID: id, ThreadID: "t", UserID: "ann", Owner: "node-1", CreatedAt: f.now}, MustExist: true, Strategy: s, Begin: &begin,
+			Run: store.Run{ID: id, ThreadID: "t", UserID: "ann", Owner: "node-1", CreatedAt: f.now}, MustExist: true,
+			Strategy: s, Begin: &begin,
 		})
 		f.must(err)
 		return r

@@ -32,7 +32,8 @@ func (f *fixture) texts(thread, id string) (texts []string) {
 	return texts
 }
 
-// branches: a step may stand on any checkpoint of its thread. Each loads as it was made, before and after the store was opened again.
+// branches: a step may stand on any checkpoint of its thread. Each loads as it was made, before and after the store was
+// opened again.
 func branches(f *fixture) {
 	o := f.running("x")
 	want := map[string][]string{}
@@ -73,7 +74,8 @@ func rollBack(f *fixture) {
 	began := o.say("before")
 	rollBackOf := func(parent string, st state.State) string {
 		f.Helper()
-		return o.commit(store.Step{Parent: parent, State: st, Next: "end", Updates: []store.NodeUpdate{{Node: "rollback"}}, Now: f.tick(),
+		return o.commit(store.Step{Parent: parent, State: st, Next: "end",
+			Updates: []store.NodeUpdate{{Node: "rollback"}}, Now: f.tick(),
 			Events: []event.Event{o.event(event.State{})}})
 	}
 	was := o.state
@@ -87,7 +89,8 @@ func rollBack(f *fixture) {
 	f.equal("texts at the origin", f.texts(o.thread, ""), []string(nil))
 	o.end()
 	evs := f.events(o.fence.RunID, event.ID{}, 10)
-	f.equal("event", evs[3].Data, event.Data(event.State{Writes: []byte("[]"), Checkpoint: id, Next: "end", Last: true}))
+	f.equal("event", evs[3].Data,
+		event.Data(event.State{Writes: []byte("[]"), Checkpoint: id, Next: "end", Last: true}))
 	for range 2 {
 		f.equal("texts", f.texts(o.thread, id), []string{"before"})
 		f.equal("texts after it", f.texts(o.thread, after), []string{"before", "after"})
@@ -105,11 +108,13 @@ func stepsOnParent(f *fixture) {
 	o.say("b")
 	quiet := store.Step{Now: f.tick(), Events: []event.Event{o.event(custom(1))}}
 	steps := []store.Step{quiet, o.on(first, "c")}
-	steps = append(steps, o.step(messages.Append(item{ID: "d", Text: "d"})), store.Step{Now: f.tick(), Parent: "of no step"})
+	steps = append(steps, o.step(messages.Append(item{ID: "d", Text: "d"})),
+		store.Step{Now: f.tick(), Parent: "of no step"})
 	ids, err := f.CommitAll(f.Context(), o.fence, steps)
 	f.must(err)
 	f.equal("texts", f.texts(o.thread, ids[2]), []string{"a", "c", "d"})
-	f.equal("parents", []string{f.load(o.thread, ids[1]).ParentID, f.load(o.thread, ids[2]).ParentID}, []string{first, ids[1]})
+	f.equal("parents", []string{f.load(o.thread, ids[1]).ParentID, f.load(o.thread, ids[2]).ParentID},
+		[]string{first, ids[1]})
 	f.equal("checkpoint of a step without updates", ids[3], ids[2])
 	steps = []store.Step{o.on(first, "e"), o.on(first, "f")}
 	if _, err := f.CommitAll(f.Context(), o.fence, steps); err == nil {
@@ -163,7 +168,9 @@ func (f *fixture) write(thread, parent, text string) (string, error) {
 	u := messages.Append(item{ID: text, Text: text})
 	st, _, err := st.Apply(u)
 	f.must(err)
-	return f.Write(f.Context(), thread, store.Step{Parent: parent, Updates: []store.NodeUpdate{{Node: "user", Update: u}}, State: st, Next: "model", Now: f.tick()})
+	return f.Write(f.Context(), thread,
+		store.Step{Parent: parent, Updates: []store.NodeUpdate{{Node: "user", Update: u}}, State: st, Next: "model",
+			Now: f.tick()})
 }
 
 func writeOutside(f *fixture) {
@@ -193,8 +200,9 @@ func writeOutside(f *fixture) {
 	f.want(err, store.ErrNotFound, "no checkpoint")
 	o := &owner{f: f}
 	for name, bad := range map[string]store.Step{
-		"without updates": {Now: f.tick()}, "with events": {Updates: step.Updates, Events: []event.Event{o.event(event.State{})}},
-		"with a run": {Updates: step.Updates, Run: &store.RunChange{Status: event.StatusSuccess}},
+		"without updates": {Now: f.tick()},
+		"with events":     {Updates: step.Updates, Events: []event.Event{o.event(event.State{})}},
+		"with a run":      {Updates: step.Updates, Run: &store.RunChange{Status: event.StatusSuccess}},
 	} {
 		if _, err := f.Write(f.Context(), "t", bad); err == nil {
 			f.Errorf("Write took a step %s", name)
@@ -246,9 +254,11 @@ func writeAgainstRuns(fs ...*fixture) {
 		heads, errs := together(6, func(i int) (string, error) {
 			g := fs[i%len(fs)]
 			if i > 0 {
-				return g.Write(f.Context(), "t", store.Step{Updates: []store.NodeUpdate{{Node: "user", Update: count.Put(1)}}, Now: start})
+				return g.Write(f.Context(), "t",
+					store.Step{Updates: []store.NodeUpdate{{Node: "user", Update: count.Put(1)}}, Now: start})
 			}
-			_, err := g.Admit(f.Context(), store.Admission{Run: store.Run{ID: run, ThreadID: "t", Owner: "node-1"}, MustExist: true})
+			_, err := g.Admit(f.Context(), store.Admission{Run: store.Run{ID: run, ThreadID: "t", Owner: "node-1"},
+				MustExist: true})
 			if err != nil {
 				return "", err
 			}
@@ -267,7 +277,8 @@ func writeAgainstRuns(fs ...*fixture) {
 				f.load("t", heads[i])
 			}
 		}
-		_, err := f.Commit(f.Context(), store.Fence{RunID: run, Attempt: 1}, store.Step{Run: &store.RunChange{Status: event.StatusSuccess}, Now: start})
+		_, err := f.Commit(f.Context(), store.Fence{RunID: run, Attempt: 1},
+			store.Step{Run: &store.RunChange{Status: event.StatusSuccess}, Now: start})
 		f.must(err)
 	}
 	n := 0

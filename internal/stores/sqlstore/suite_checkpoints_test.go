@@ -37,7 +37,8 @@ func checkpointChain(f *fixture) {
 		c := f.load(o.thread, id)
 		f.equal("count", count.Get(c.State), i+1)
 		c.State = state.State{}
-		want := store.Checkpoint{ID: id, ThreadID: o.thread, RunID: o.fence.RunID, Attempt: 1, Next: fmt.Sprint("node", i),
+		want := store.Checkpoint{ID: id, ThreadID: o.thread, RunID: o.fence.RunID, Attempt: 1,
+			Next: fmt.Sprint("node", i),
 			Step: i + 1, First: int64(2*i + 1), CreatedAt: times[i]}
 		if i > 0 {
 			want.ParentID = ids[i-1]
@@ -104,7 +105,8 @@ func checkpointHistory(f *fixture) {
 func checkpointClock(f *fixture) {
 	o := f.running("x")
 	var ids []string
-	for _, d := range []time.Duration{0, 0, 0, -time.Hour, -time.Hour, 24 * 365 * time.Hour, 0, time.Nanosecond, time.Millisecond, 48 * 365 * time.Hour, 0} {
+	for _, d := range []time.Duration{0, 0, 0, -time.Hour, -time.Hour, 24 * 365 * time.Hour, 0, time.Nanosecond,
+		time.Millisecond, 48 * 365 * time.Hour, 0} {
 		s := o.step(count.Put(1))
 		s.Now = start.Add(d)
 		ids = append(ids, o.commit(s))
@@ -185,7 +187,8 @@ func stateAsReadBack(f *fixture) {
 		// Only now: what a schema that lacks a log makes of it depends on the snapshots that are left.
 		reads := make([]read, rapid.IntRange(1, 12).Draw(rt, "reads"))
 		for i := range reads {
-			r := read{id: rapid.SampledFrom(ids).Draw(rt, "checkpoint"), by: rapid.IntRange(0, len(schemas)-1).Draw(rt, "by")}
+			r := read{id: rapid.SampledFrom(ids).Draw(rt, "checkpoint"), by: rapid.IntRange(0, len(schemas)-1).
+				Draw(rt, "by")}
 			r.seen = f.seen(schemas[r.by], o.thread, r.id)
 			reads[i] = r
 		}
@@ -216,7 +219,8 @@ func (f *fixture) seen(sch state.Schema, thread, id string) string {
 func anyUpdate() *rapid.Generator[state.Update] {
 	return rapid.Custom(func(rt *rapid.T) state.Update {
 		it := item{ID: fmt.Sprint("m", rapid.IntRange(0, 12).Draw(rt, "id")),
-			Text: strings.Repeat(rapid.StringN(1, 8, -1).Draw(rt, "text"), rapid.SampledFrom([]int{1, 10, 3000}).Draw(rt, "size"))}
+			Text: strings.Repeat(rapid.StringN(1, 8, -1).Draw(rt, "text"), rapid.SampledFrom([]int{1, 10, 3000}).
+				Draw(rt, "size"))}
 		switch rapid.IntRange(0, 6).Draw(rt, "op") {
 		case 0:
 			return title.Put(it.Text)
@@ -240,5 +244,6 @@ func stateUnknownChannel(f *fixture) {
 	o := f.running("x")
 	extra := state.LastValue[map[string]any]("extra")
 	id := o.commit(o.step(extra.Put(map[string]any{"k": []int{1, 2}}), title.Put("t")))
-	f.equal("values", values(f.T, f.load(o.thread, id).State), map[string]string{"extra": `{"k":[1,2]}`, "title": `"t"`})
+	f.equal("values", values(f.T, f.load(o.thread, id).State),
+		map[string]string{"extra": `{"k":[1,2]}`, "title": `"t"`})
 }

@@ -51,8 +51,8 @@ func stepsTogether(f *fixture) {
 	f.equal("status", r.Status, event.StatusSuccess)
 }
 
-// manyStepsTogether: steps of all kinds come out in order, however many share a commit. One in three has events alone, and
-// one in five has nothing.
+// manyStepsTogether: steps of all kinds come out in order, however many share a commit. One in three has events alone,
+// and one in five has nothing.
 func manyStepsTogether(f *fixture) {
 	for n := range 50 {
 		o := f.running(fmt.Sprint(n))
@@ -62,7 +62,8 @@ func manyStepsTogether(f *fixture) {
 			case i%5 == 4:
 				steps = append(steps, store.Step{Now: f.tick()})
 			case i%3 == 2:
-				steps = append(steps, store.Step{Now: f.tick(), Events: []event.Event{o.event(event.Custom{Value: []byte("1")})}})
+				steps = append(steps, store.Step{Now: f.tick(),
+					Events: []event.Event{o.event(event.Custom{Value: []byte("1")})}})
 			default:
 				steps = append(steps, o.step(messages.Append(item{ID: fmt.Sprint(i), Text: "hello"})))
 			}
@@ -106,7 +107,8 @@ func stepsBehindAnEnd(f *fixture) {
 		f.equal("status", r.Status, event.StatusRunning)
 	}
 	o.state = f.load(o.thread, "").State
-	ids, err := f.CommitAll(f.Context(), o.fence, []store.Step{o.step(messages.Append(item{ID: "last", Text: "last"})), end})
+	ids, err := f.CommitAll(f.Context(), o.fence, []store.Step{o.step(messages.Append(item{ID: "last", Text: "last"})),
+		end})
 	f.must(err)
 	f.equal("head", f.load(o.thread, "").ID, ids[1])
 	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
@@ -142,7 +144,8 @@ func concurrentCommits(f *fixture) {
 				u := messages.Append(item{ID: fmt.Sprint("m", n), Text: "hello"})
 				o.state, _, _ = o.state.Apply(u)
 				id, err := f.Commit(f.Context(), o.fence, store.Step{Next: "model", Now: start, State: o.state,
-					Updates: []store.NodeUpdate{{Node: "model", Update: u}}, Events: []event.Event{o.event(event.State{})}})
+					Updates: []store.NodeUpdate{{Node: "model", Update: u}},
+					Events:  []event.Event{o.event(event.State{})}})
 				if err != nil {
 					f.Errorf("commit %d of run %d: %v", n, i, err)
 					return

@@ -70,7 +70,8 @@ func eventsOfAllKinds(f *fixture) {
 		event.Message{MessageID: "m", First: 3, Chunks: []event.Cut{{Text: 4, Args: []int{0, 7}}, {Reasoning: 1}}},
 		event.Discard{MessageID: "m", Reason: "retry"},
 		event.ToolStart{CallID: "c", MessageID: "m", Tool: "bash", Args: raw},
-		event.ToolEnd{CallID: "c", MessageID: "m", Tool: "bash", IsError: true, Writes: json.RawMessage(`[]`), Goto: "end", Summary: "s", Millis: 5},
+		event.ToolEnd{CallID: "c", MessageID: "m", Tool: "bash", IsError: true, Writes: json.RawMessage(`[]`),
+			Goto: "end", Summary: "s", Millis: 5},
 		event.Interrupt{InterruptID: "i", CallID: "c", Value: raw},
 		event.Custom{Value: raw},
 	} {
@@ -89,7 +90,8 @@ func eventsOfAllKinds(f *fixture) {
 
 func eventsStateFilledIn(f *fixture) {
 	o := f.running("x")
-	a, b := messages.Append(item{ID: "a", Text: "<tag> & \u2028"}), title.Put("t").With(hidden.Put(map[string]int{"h": 1}))
+	a, b := messages.Append(item{ID: "a", Text: "<tag> & \u2028"}),
+		title.Put("t").With(hidden.Put(map[string]int{"h": 1}))
 	s := o.step(a, b)
 	s.Events = append([]event.Event{}, s.Events[0], o.event(custom(1)), o.event(event.State{}))
 	id := o.commit(s)
@@ -98,7 +100,8 @@ func eventsStateFilledIn(f *fixture) {
 	for i, u := range map[int]interface{ AppendJSON([]byte) ([]byte, error) }{0: a, 2: b} {
 		raw, err := u.AppendJSON(nil)
 		f.must(err)
-		f.equal("state event", evs[i].Data, event.Data(event.State{Writes: raw, Checkpoint: id, Next: s.Next, Last: i == 2}))
+		f.equal("state event", evs[i].Data,
+			event.Data(event.State{Writes: raw, Checkpoint: id, Next: s.Next, Last: i == 2}))
 	}
 	f.equal("event between", evs[1].Data, event.Data(custom(1)))
 }
@@ -140,8 +143,8 @@ func stepRefused(f *fixture) {
 	stub := at(1, 6)
 	stub.Data = event.State{}
 	for name, evs := range map[string][]event.Event{
-		"of another attempt": {at(2, 6)}, "twice": {at(1, 6), at(1, 6)}, "falling": {at(1, 7), at(1, 6)}, "zero": {at(1, 0)},
-		"live": {live}, "without data": {bare}, "state without update": {stub},
+		"of another attempt": {at(2, 6)}, "twice": {at(1, 6), at(1, 6)}, "falling": {at(1, 7), at(1, 6)},
+		"zero": {at(1, 0)}, "live": {live}, "without data": {bare}, "state without update": {stub},
 	} {
 		if _, err := f.Commit(f.Context(), o.fence, store.Step{Events: evs, Now: f.tick()}); err == nil {
 			f.Errorf("Commit took events %s", name)

@@ -237,7 +237,8 @@ func (f *fixture) equal(what string, got, want any) {
 func (f *fixture) thread(id string) store.Thread {
 	f.Helper()
 	now := f.tick()
-	t := store.Thread{ID: id, UserID: "ann", Title: "Title of " + id, Metadata: json.RawMessage(`{"a":1}`), Status: store.ThreadIdle,
+	t := store.Thread{ID: id, UserID: "ann", Title: "Title of " + id, Metadata: json.RawMessage(`{"a":1}`),
+		Status:    store.ThreadIdle,
 		CreatedAt: now, UpdatedAt: now}
 	f.must(f.CreateThread(f.Context(), t))
 	return t
@@ -312,7 +313,8 @@ type owner struct {
 // event makes the next event.
 func (o *owner) event(data event.Data) event.Event {
 	o.n++
-	return event.Event{ID: event.ID{Attempt: o.fence.Attempt, N: o.n}, Time: start.Add(time.Duration(o.n) * time.Second), Node: "model", Data: data}
+	return event.Event{ID: event.ID{Attempt: o.fence.Attempt, N: o.n},
+		Time: start.Add(time.Duration(o.n) * time.Second), Node: "model", Data: data}
 }
 
 // step makes a step of updates, each with its event.

@@ -36,7 +36,8 @@ func runStalled(f *fixture) {
 	}
 	o.commit(store.Step{Now: f.tick()})
 	f.equal("after an empty step", stalled("r"), 2)
-	o.commit(store.Step{Now: f.tick(), Events: []event.Event{o.event(custom(1)), o.event(event.ToolEnd{CallID: "c", Tool: "bash"})}})
+	o.commit(store.Step{Now: f.tick(),
+		Events: []event.Event{o.event(custom(1)), o.event(event.ToolEnd{CallID: "c", Tool: "bash"})}})
 	f.equal("after a tool's result", stalled("r"), 0)
 
 	o.fence, o.n = f.claimAs("node-3", "r", 2), 0
@@ -107,7 +108,8 @@ func textOfAnyBytes(f *fixture) {
 	id := o.commit(s)
 	f.equal("next", f.load(o.thread, id).Next, out)
 	f.equal("message", messages.Get(f.load(o.thread, id).State)[0].Text, "a\x00b")
-	o.commit(store.Step{Now: f.tick(), Run: &store.RunChange{Status: event.StatusError, Error: in, StopReason: in, Usage: json.RawMessage("{\"a\":\"\xff\"}")}})
+	o.commit(store.Step{Now: f.tick(), Run: &store.RunChange{Status: event.StatusError, Error: in, StopReason: in,
+		Usage: json.RawMessage("{\"a\":\"\xff\"}")}})
 	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)
 	f.equal("error", r.Error, out)
@@ -120,7 +122,8 @@ func textOfAnyBytes(f *fixture) {
 	f.equal("metadata", string(t.Metadata), "{\"a\":\"\uFFFD\"}")
 	request := `{"input":[{"id":"a\u0000","content":"a\u0000b"}]}`
 	run, err := f.Admit(f.Context(), store.Admission{
-		Thread: store.Thread{ID: "admitted", Title: in}, Run: store.Run{ID: "admitted", ThreadID: "admitted", Request: json.RawMessage(request)},
+		Thread: store.Thread{ID: "admitted", Title: in}, Run: store.Run{ID: "admitted", ThreadID: "admitted",
+			Request: json.RawMessage(request)},
 	})
 	f.must(err)
 	f.equal("request", string(run.Request), request)

@@ -83,7 +83,8 @@ func stopRunning(f *fixture) {
 	}
 }
 
-// stopGivenBack: a run that had begun and waits again is ended, but for one that is to be rolled back: that takes an owner.
+// stopGivenBack: a run that had begun and waits again is ended, but for one that is to be rolled back: that takes an
+// owner.
 func stopGivenBack(f *fixture) {
 	for _, tt := range []struct{ first, then, status, stop string }{
 		{store.StopInterrupt, store.StopRollback, event.StatusInterrupted, store.StopInterrupt},
@@ -111,7 +112,8 @@ func stopAgainstEnd(fs ...*fixture) {
 		rs, errs := together(4, func(i int) (store.Run, error) {
 			switch i {
 			case 0:
-				_, err := f.Commit(f.Context(), o.fence, store.Step{Now: now, Run: &store.RunChange{Status: event.StatusSuccess}})
+				_, err := f.Commit(f.Context(), o.fence,
+					store.Step{Now: now, Run: &store.RunChange{Status: event.StatusSuccess}})
 				return store.Run{}, err
 			case 1:
 				return g.StopRun(f.Context(), o.fence.RunID, store.StopInterrupt, now)
@@ -160,7 +162,8 @@ func claimWaiting(f *fixture) {
 }
 
 func waitingAndPosition(f *fixture) {
-	for _, r := range []store.Run{{ID: "a1", ThreadID: "a", Owner: "node-1"}, {ID: "a2", ThreadID: "a"}, {ID: "b1", ThreadID: "b"}, {ID: "b2", ThreadID: "b"},
+	for _, r := range []store.Run{{ID: "a1", ThreadID: "a", Owner: "node-1"}, {ID: "a2", ThreadID: "a"},
+		{ID: "b1", ThreadID: "b"}, {ID: "b2", ThreadID: "b"},
 		{ID: "c1", ThreadID: "c", NotBefore: start.Add(time.Hour)}, {ID: "d1", ThreadID: "d"}} {
 		if _, err := f.Thread(f.Context(), r.ThreadID); err != nil {
 			f.thread(r.ThreadID)
@@ -219,7 +222,8 @@ func queueFigures(f *fixture) {
 	f.claim("b1", 0)
 	f.equal("one that runs waits no more", look(f.now), store.Queue{Waiting: 1})
 	after := f.Stats()
-	f.equal("commits", after.Commits-before.Commits >= 3 && after.Committing > before.Committing && after.Failed == before.Failed, true)
+	f.equal("commits", after.Commits-before.Commits >= 3 && after.Committing > before.Committing &&
+		after.Failed == before.Failed, true)
 	f.equal("connections", after.InUse+after.Idle > 0, true)
 }
 
@@ -259,5 +263,6 @@ func runDelete(f *fixture) {
 // sound fails if the store finds a fault in what it holds.
 func (f *fixture) sound() {
 	f.Helper()
-	f.must(f.Verify(f.Context(), schema(f.T), store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
+	f.must(f.Verify(f.Context(), schema(f.T),
+		store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
 }

@@ -14,7 +14,8 @@ import (
 func runRoundTrip(f *fixture) {
 	f.thread("t")
 	now := f.tick()
-	want := store.Run{ID: "r", ThreadID: "t", UserID: "ann", Status: event.StatusPending, Request: json.RawMessage(`{"input": "hello"}`),
+	want := store.Run{ID: "r", ThreadID: "t", UserID: "ann", Status: event.StatusPending,
+		Request:   json.RawMessage(`{"input": "hello"}`),
 		NotBefore: now.Add(time.Minute), Key: "key", CreatedAt: now, UpdatedAt: now}
 	admitted, err := f.admit(want)
 	f.must(err)
@@ -27,14 +28,16 @@ func runRoundTrip(f *fixture) {
 	_, err = f.UserData.Run(f.Context(), "nobody")
 	f.want(err, store.ErrNotFound, "nobody")
 	f.thread("free")
-	for _, r := range []store.Run{{}, {ID: "x", Status: event.StatusRunning}, {ID: "x", Attempt: 1}, {ID: "x", Request: json.RawMessage(`{`)},
+	for _, r := range []store.Run{{}, {ID: "x", Status: event.StatusRunning}, {ID: "x", Attempt: 1},
+		{ID: "x", Request: json.RawMessage(`{`)},
 		{ID: "x", Stop: store.StopInterrupt}, {ID: "x", Key: strings.Repeat("k", 257)}} {
 		r.ThreadID, r.UserID = "free", "ann"
 		if _, err := f.admit(r); err == nil {
 			f.Errorf("Admit took %+v", r)
 		}
 	}
-	if _, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "x", ThreadID: "free"}, MustExist: true, Strategy: "wait"}); err == nil {
+	if _, err := f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "x", ThreadID: "free"}, MustExist: true,
+		Strategy: "wait"}); err == nil {
 		f.Error("Admit took strategy wait")
 	}
 }
@@ -83,7 +86,8 @@ func runAdmissionWithThread(f *fixture) {
 
 	// A run with an owner is claimed at once.
 	thread.ID = "owned"
-	r, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "mine", ThreadID: "owned", Owner: "node-1"}})
+	r, err := f.Admit(f.Context(),
+		store.Admission{Thread: thread, Run: store.Run{ID: "mine", ThreadID: "owned", Owner: "node-1"}})
 	f.must(err)
 	f.equal("run as admitted", r, f.stored("mine"))
 	f.equal("status", r.Status, event.StatusRunning)
@@ -98,7 +102,8 @@ func runAdmissionWithThread(f *fixture) {
 	f.want(err, store.ErrConflict, "r1")
 	_, err = f.Thread(f.Context(), "fresh")
 	f.want(err, store.ErrNotFound, "fresh")
-	if _, err := f.Admit(f.Context(), store.Admission{Thread: thread, Run: store.Run{ID: "r9", ThreadID: "another"}}); err == nil {
+	if _, err := f.Admit(f.Context(),
+		store.Admission{Thread: thread, Run: store.Run{ID: "r9", ThreadID: "another"}}); err == nil {
 		f.Error("a run was admitted with the thread of another")
 	}
 }
@@ -124,8 +129,10 @@ func runList(f *fixture) {
 		{"offset", store.RunFilter{Limit: 2, Offset: 1}, ids[1:3]},
 		{"offset behind the end", store.RunFilter{Offset: 5}, nil},
 		{"thread", store.RunFilter{ThreadID: "thread-1"}, []string{"run-1"}},
-		{"active", store.RunFilter{Statuses: []string{event.StatusRunning, event.StatusPending, event.StatusRunning}}, []string{"pending", "run-1", "run-0"}},
-		{"all at once", store.RunFilter{ThreadID: "thread-3", Statuses: []string{event.StatusSuccess}, Limit: 1000}, []string{"run-3"}},
+		{"active", store.RunFilter{Statuses: []string{event.StatusRunning, event.StatusPending, event.StatusRunning}},
+			[]string{"pending", "run-1", "run-0"}},
+		{"all at once", store.RunFilter{ThreadID: "thread-3", Statuses: []string{event.StatusSuccess}, Limit: 1000},
+			[]string{"run-3"}},
 	}
 	for _, tt := range tests {
 		rs, err := f.ListRuns(f.Context(), tt.filter)
@@ -236,8 +243,9 @@ func runChange(f *fixture) {
 	head := o.say("hello")
 	usage := json.RawMessage(`{"input_tokens":7}`)
 	at := f.tick()
-	got := o.commit(store.Step{Now: at, Events: []event.Event{o.event(event.Run{Status: event.StatusError, Error: "broke"})},
-		Run: &store.RunChange{Status: event.StatusError, Error: "broke", StopReason: "limit", Usage: usage}})
+	got := o.commit(store.Step{Now: at,
+		Events: []event.Event{o.event(event.Run{Status: event.StatusError, Error: "broke"})},
+		Run:    &store.RunChange{Status: event.StatusError, Error: "broke", StopReason: "limit", Usage: usage}})
 	f.equal("checkpoint of a step without updates", got, head)
 	r, err := f.UserData.Run(f.Context(), o.fence.RunID)
 	f.must(err)

@@ -24,7 +24,8 @@ func jsonMembers(pairs ...string) map[string]json.RawMessage {
 func (f *fixture) threadWith(id, metadata string) {
 	f.Helper()
 	now := f.tick()
-	f.must(f.CreateThread(f.Context(), store.Thread{ID: id, UserID: "ann", Metadata: json.RawMessage(metadata), CreatedAt: now, UpdatedAt: now}))
+	f.must(f.CreateThread(f.Context(), store.Thread{ID: id, UserID: "ann", Metadata: json.RawMessage(metadata),
+		CreatedAt: now, UpdatedAt: now}))
 }
 
 // found searches and returns the ids, joined. The count of the filter must agree with what is found.
@@ -72,8 +73,9 @@ func threadSearch(f *fixture) {
 		f.equal(tt.name, f.found(tt.filter), tt.want)
 	}
 	for _, bad := range []store.ThreadFilter{
-		{Limit: -1}, {Limit: 1002}, {Offset: -1}, {Sort: "title"}, {Sort: "t.id; --"}, {Status: "asleep"}, {IDs: make([]string, 1001)},
-		{Metadata: jsonMembers("a", `{}`)}, {Metadata: jsonMembers("a", ` [1]`)}, {Metadata: jsonMembers("a", `x`)}, {Metadata: jsonMembers("a", ``)},
+		{Limit: -1}, {Limit: 1002}, {Offset: -1}, {Sort: "title"}, {Sort: "t.id; --"}, {Status: "asleep"},
+		{IDs: make([]string, 1001)}, {Metadata: jsonMembers("a", `{}`)}, {Metadata: jsonMembers("a", ` [1]`)},
+		{Metadata: jsonMembers("a", `x`)}, {Metadata: jsonMembers("a", ``)},
 	} {
 		if ts, err := f.SearchThreads(f.Context(), bad); err == nil {
 			f.Errorf("SearchThreads took %+v and found %v", bad, ts)
@@ -87,9 +89,10 @@ func threadMetadata(f *fixture) {
 	name, err := json.Marshal(odd)
 	f.must(err)
 	for i, metadata := range []string{
-		`{"k":true}`, `{"k":1}`, `{"k":"true"}`, `{ "k" : 1.0 }`, `{"k":null}`, `{}`, `{"k":"1"}`, `{"k":10e-1,"l":"x"}`, `{"k":false}`,
-		`{"k":"a\u0000b"}`, `{"\u006b":"\u0061"}`, `{"k":"a"}`, `{"k":9007199254740993}`, `{"k":9007199254740992}`, `{"k":{"a":1}}`,
-		`{"k":-0.0}`, `{"k":"1","k":0}`, `{"k":[1]}`, `{"x":{"k":1}}`, `{` + string(name) + `:"v"}`, `{"k":"%"}`, `{"K":"a"}`, `{"k":1e400}`,
+		`{"k":true}`, `{"k":1}`, `{"k":"true"}`, `{ "k" : 1.0 }`, `{"k":null}`, `{}`, `{"k":"1"}`,
+		`{"k":10e-1,"l":"x"}`, `{"k":false}`, `{"k":"a\u0000b"}`, `{"\u006b":"\u0061"}`, `{"k":"a"}`,
+		`{"k":9007199254740993}`, `{"k":9007199254740992}`, `{"k":{"a":1}}`, `{"k":-0.0}`, `{"k":"1","k":0}`,
+		`{"k":[1]}`, `{"x":{"k":1}}`, `{` + string(name) + `:"v"}`, `{"k":"%"}`, `{"K":"a"}`, `{"k":1e400}`,
 	} {
 		f.threadWith(fmt.Sprint(i), metadata)
 	}
@@ -97,11 +100,13 @@ func threadMetadata(f *fixture) {
 		want   string
 		filter []string
 	}{
-		{"0", []string{"k", "true"}}, {"8", []string{"k", "false"}}, {"1 3 7", []string{"k", "1"}}, {"1 3 7", []string{"k", " 1.000 "}},
-		{"2", []string{"k", `"true"`}}, {"4", []string{"k", "null"}}, {"6", []string{"k", `"1"`}}, {"9", []string{"k", `"a\u0000b"`}},
-		{"10 11", []string{"k", `"a"`}}, {"12", []string{"k", "9007199254740993"}}, {"13", []string{"k", "9007199254740992.0"}},
-		{"15 16", []string{"k", "0"}}, {"19", []string{odd, `"v"`}}, {"20", []string{"k", `"%"`}}, {"21", []string{"K", `"a"`}},
-		{"7", []string{"l", `"x"`, "k", "1"}}, {"", []string{"l", `"x"`, "k", "2"}}, {"", []string{"nobody", "null"}}, {"22", []string{"k", "10e399"}},
+		{"0", []string{"k", "true"}}, {"8", []string{"k", "false"}}, {"1 3 7", []string{"k", "1"}},
+		{"1 3 7", []string{"k", " 1.000 "}}, {"2", []string{"k", `"true"`}}, {"4", []string{"k", "null"}},
+		{"6", []string{"k", `"1"`}}, {"9", []string{"k", `"a\u0000b"`}}, {"10 11", []string{"k", `"a"`}},
+		{"12", []string{"k", "9007199254740993"}}, {"13", []string{"k", "9007199254740992.0"}},
+		{"15 16", []string{"k", "0"}}, {"19", []string{odd, `"v"`}}, {"20", []string{"k", `"%"`}},
+		{"21", []string{"K", `"a"`}}, {"7", []string{"l", `"x"`, "k", "1"}}, {"", []string{"l", `"x"`, "k", "2"}},
+		{"", []string{"nobody", "null"}}, {"22", []string{"k", "10e399"}},
 		{"", []string{"k", "1e99999999999999999999"}}, {"", []string{"a\x00b", "1"}},
 	} {
 		filter := store.ThreadFilter{Sort: "created_at", Ascending: true, Metadata: jsonMembers(tt.filter...)}
@@ -115,12 +120,13 @@ func threadMetadata(f *fixture) {
 // threadPages: every part of what is found, by any filter, is what stands there in the whole.
 func threadPages(f *fixture) {
 	for i := range 60 {
-		f.threadWith(fmt.Sprintf("%02d", i*37%60), fmt.Sprintf(`{"even":%t,"n":%d,"deerflow_pinned":%t}`, i%2 == 0, i%7, i%9 == 0))
+		f.threadWith(fmt.Sprintf("%02d", i*37%60), fmt.Sprintf(`{"even":%t,"n":%d,"deerflow_pinned":%t}`, i%2 == 0, i%7,
+			i%9 == 0))
 	}
 	for _, filter := range []store.ThreadFilter{
 		{}, {Pinned: true}, {Pinned: true, Ascending: true, Sort: "thread_id"}, {Metadata: jsonMembers("even", "true")},
-		{Metadata: jsonMembers("even", "true", "n", "3"), Pinned: true}, {Metadata: jsonMembers("n", "3"), Sort: "created_at"},
-		{Status: store.ThreadIdle, Pinned: true, Sort: "status"},
+		{Metadata: jsonMembers("even", "true", "n", "3"), Pinned: true},
+		{Metadata: jsonMembers("n", "3"), Sort: "created_at"}, {Status: store.ThreadIdle, Pinned: true, Sort: "status"},
 	} {
 		filter.Limit = 1001
 		all := strings.Fields(f.found(filter))
@@ -139,8 +145,10 @@ func threadPages(f *fixture) {
 
 // threadPinned: those with true, and nothing like it, come first.
 func threadPinned(f *fixture) {
-	for id, metadata := range []string{`{"deerflow_pinned":true}`, `{}`, `{"deerflow_pinned":"true"}`, `{ "deerflow_pinned" : true }`,
-		`{"deerflow_pinned":false}`, `{"deerflow_pinned":1}`, `{"a":{"deerflow_pinned":true}}`, `{"deerflow_pinned":null}`} {
+	for id, metadata := range []string{`{"deerflow_pinned":true}`, `{}`, `{"deerflow_pinned":"true"}`,
+		`{ "deerflow_pinned" : true }`,
+		`{"deerflow_pinned":false}`, `{"deerflow_pinned":1}`, `{"a":{"deerflow_pinned":true}}`,
+		`{"deerflow_pinned":null}`} {
 		f.threadWith(fmt.Sprint(id), metadata)
 	}
 	f.equal("pinned first", f.found(store.ThreadFilter{Pinned: true}), "3 0 7 6 5 4 2 1")
@@ -150,7 +158,8 @@ func threadPinned(f *fixture) {
 		f.must(err)
 	}
 	f.equal("after a change", f.found(store.ThreadFilter{Pinned: true}), "3 1 7 6 5 4 2 0")
-	f.must(f.CopyThread(f.Context(), "5", "", store.Thread{ID: "copy", UserID: "ann", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)}))
+	f.must(f.CopyThread(f.Context(), "5", "",
+		store.Thread{ID: "copy", UserID: "ann", Metadata: json.RawMessage(`{"deerflow_pinned":true}`)}))
 	f.equal("after a copy", f.found(store.ThreadFilter{Pinned: true}), "3 1 copy 7 6 5 4 2 0")
 	f.sound()
 }
@@ -172,7 +181,8 @@ func threadStatus(f *fixture) {
 	}
 	f.thread("t")
 	status(store.ThreadIdle)
-	for i, end := range []string{event.StatusSuccess, event.StatusError, event.StatusInterrupted, event.StatusSuccess, event.StatusError} {
+	for i, end := range []string{event.StatusSuccess, event.StatusError, event.StatusInterrupted, event.StatusSuccess,
+		event.StatusError} {
 		id := fmt.Sprint("r", i)
 		f.run(id, "t")
 		status(store.ThreadBusy)
@@ -196,9 +206,11 @@ func threadPatch(f *fixture) {
 	f.threadWith("t", `{"a":1.50, "b":{"x" : [1,  2]},"c":"é\u00e9","d":true}`)
 	before, err := f.Thread(f.Context(), "t")
 	f.must(err)
-	got, err := f.PatchThread(f.Context(), "t", store.ThreadPatch{Metadata: json.RawMessage(` {"d":null, "e":{"k": "\u0000"},"a\"":1e2}`)})
+	got, err := f.PatchThread(f.Context(), "t",
+		store.ThreadPatch{Metadata: json.RawMessage(` {"d":null, "e":{"k": "\u0000"},"a\"":1e2}`)})
 	f.must(err)
-	f.equal("metadata", string(got.Metadata), `{"a":1.50,"a\"":1e2,"b":{"x" : [1,  2]},"c":"é\u00e9","d":null,"e":{"k": "\u0000"}}`)
+	f.equal("metadata", string(got.Metadata),
+		`{"a":1.50,"a\"":1e2,"b":{"x" : [1,  2]},"c":"é\u00e9","d":null,"e":{"k": "\u0000"}}`)
 	stored, err := f.Thread(f.Context(), "t")
 	f.must(err)
 	f.equal("as stored", stored, got)
@@ -226,7 +238,8 @@ func threadPatch(f *fixture) {
 	large := func(n int) json.RawMessage { return json.RawMessage(`{"x":"` + strings.Repeat("x", n) + `"}`) }
 	_, err = f.PatchThread(f.Context(), "t", store.ThreadPatch{Metadata: large(64 << 10)})
 	f.want(err, store.ErrTooLarge, "65536")
-	f.want(f.CreateThread(f.Context(), store.Thread{ID: "large", Metadata: large(64 << 10)}), store.ErrTooLarge, "large")
+	f.want(f.CreateThread(f.Context(), store.Thread{ID: "large", Metadata: large(64 << 10)}), store.ErrTooLarge,
+		"large")
 	f.must(f.CreateThread(f.Context(), store.Thread{ID: "large", Metadata: large(64<<10 - 8)}))
 	_, err = f.PatchThread(f.Context(), "large", store.ThreadPatch{Metadata: json.RawMessage(`{"y":1}`)})
 	f.want(err, store.ErrTooLarge, "large")
@@ -268,7 +281,8 @@ func threadCopy(f *fixture) {
 	head := o.say("d")
 	o.commit(store.Step{Events: []event.Event{o.event(custom(1))}, Now: f.tick()})
 	now := f.tick()
-	to := store.Thread{ID: "copy", UserID: "ann", Title: "A copy", Metadata: json.RawMessage(`{"of":"x"}`), CreatedAt: now, UpdatedAt: now}
+	to := store.Thread{ID: "copy", UserID: "ann", Title: "A copy", Metadata: json.RawMessage(`{"of":"x"}`),
+		CreatedAt: now, UpdatedAt: now}
 	f.must(f.CopyThread(f.Context(), o.thread, "", to)) // while its run is active
 	to.Head, to.Status = head, store.ThreadIdle
 	got, err := f.Thread(f.Context(), "copy")
@@ -365,7 +379,8 @@ func setting(f *fixture) {
 	got, err = f.Setting(f.Context(), "empty", "")
 	f.must(err)
 	f.equal("empty", got, "")
-	for _, bad := range [][2]string{{"", "v"}, {"a\x00", "v"}, {"k", "\x00"}, {strings.Repeat("k", 257), "v"}, {"k", strings.Repeat("v", 257)}} {
+	for _, bad := range [][2]string{{"", "v"}, {"a\x00", "v"}, {"k", "\x00"}, {strings.Repeat("k", 257), "v"},
+		{"k", strings.Repeat("v", 257)}} {
 		if _, err := f.Setting(f.Context(), bad[0], bad[1]); err == nil {
 			f.Errorf("Setting took %.20q, %.20q", bad[0], bad[1])
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// conformsShared tests a store that several processes open at the same place. Each of the two that a test opens stands for a
-// process. lease is the length of a lease.
+// conformsShared tests a store that several processes open at the same place. Each of the two that a test opens stands
+// for a process. lease is the length of a lease.
 func conformsShared(t *testing.T, open opener, lease time.Duration) {
 	tests := []struct {
 		name string
@@ -188,7 +188,8 @@ func admissionRace(a, b *fixture) {
 	for round := range 20 {
 		thread := store.Thread{ID: fmt.Sprint("t", round), UserID: "ann", CreatedAt: start, UpdatedAt: start}
 		_, errs := together(8, func(i int) (store.Run, error) {
-			r := store.Run{ID: fmt.Sprint("r", round, "-", i), ThreadID: thread.ID, UserID: "ann", CreatedAt: start, UpdatedAt: start}
+			r := store.Run{ID: fmt.Sprint("r", round, "-", i), ThreadID: thread.ID, UserID: "ann", CreatedAt: start,
+				UpdatedAt: start}
 			return []*fixture{a, b}[i%2].Admit(a.Context(), store.Admission{Thread: thread, Run: r})
 		})
 		a.equal("admitted", winners(a, errs, store.ErrConflict), 1)
@@ -203,7 +204,8 @@ func keyRace(a, b *fixture) {
 			rs, errs := admitAll([]*fixture{a, b}, 8, func(i int) store.Admission {
 				thread := fmt.Sprint(key, "-", i/4)
 				return store.Admission{Strategy: strategy, Thread: store.Thread{ID: thread}, MaxPending: round + 1,
-					Run: store.Run{ID: fmt.Sprint(key, "-", i), ThreadID: thread, UserID: "ann", Key: key, CreatedAt: start, UpdatedAt: start}}
+					Run: store.Run{ID: fmt.Sprint(key, "-", i), ThreadID: thread, UserID: "ann", Key: key,
+						CreatedAt: start, UpdatedAt: start}}
 			})
 			a.equal("told", winners(a, errs, nil), 8)
 			for _, r := range rs {
@@ -231,8 +233,9 @@ func interruptUnderLoad(a, b *fixture) {
 			}
 			u := count.Put(1)
 			o.state, _, _ = o.state.Apply(u)
-			if _, err := a.Commit(a.Context(), o.fence, store.Step{State: o.state, Now: start.Add(time.Duration(n) * time.Hour),
-				Updates: []store.NodeUpdate{{Node: "model", Update: u}}}); err != nil {
+			if _, err := a.Commit(a.Context(), o.fence,
+				store.Step{State: o.state, Now: start.Add(time.Duration(n) * time.Hour),
+					Updates: []store.NodeUpdate{{Node: "model", Update: u}}}); err != nil {
 				a.Error(err)
 				return
 			}
@@ -292,7 +295,8 @@ func takeOverUnderLoad(a, b *fixture) {
 			for {
 				u := count.Put(1)
 				o.state, _, _ = o.state.Apply(u)
-				id, err := a.Commit(a.Context(), o.fence, store.Step{State: o.state, Now: start, Updates: []store.NodeUpdate{{Node: "model", Update: u}}})
+				id, err := a.Commit(a.Context(), o.fence,
+					store.Step{State: o.state, Now: start, Updates: []store.NodeUpdate{{Node: "model", Update: u}}})
 				if err != nil {
 					if !errors.Is(err, store.ErrFenced) {
 						a.Error(err)
@@ -361,7 +365,8 @@ func commitsOfOneRun(a, b *fixture) {
 				st, _, _ = st.Apply(u)
 				step.Updates, step.State = []store.NodeUpdate{{Node: "model", Update: u}}, st
 			} else {
-				step.Events = []event.Event{{ID: event.ID{Attempt: 1, N: int64(n*8 + i + 1)}, Time: start, Data: custom(n)}}
+				step.Events = []event.Event{{ID: event.ID{Attempt: 1, N: int64(n*8 + i + 1)}, Time: start,
+					Data: custom(n)}}
 			}
 			if _, err := o.f.Commit(o.f.Context(), o.fence, step); err != nil && !errors.Is(err, store.ErrConflict) {
 				return struct{}{}, err

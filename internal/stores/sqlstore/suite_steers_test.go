@@ -50,7 +50,8 @@ func (f *fixture) status(thread string) string {
 	return t.Status
 }
 
-// steersTaken: what is said to the run at work waits for it, in order, is no run, and is taken once, with the step that has it.
+// steersTaken: what is said to the run at work waits for it, in order, is no run, and is taken once, with the step that
+// has it.
 func steersTaken(f *fixture) {
 	o := f.running("a")
 	f.equal("said to", f.steer("s1", o.thread), "run-a")
@@ -65,7 +66,8 @@ func steersTaken(f *fixture) {
 	f.equal("waiting to be said", f.steers(o.thread), "")
 	for _, id := range []string{"s1", "s2"} {
 		r := f.stored(id)
-		f.equal("taken", []any{r.Status, r.StopReason, r.Steers, r.Attempt}, []any{event.StatusSuccess, store.Taken, "run-a", 0})
+		f.equal("taken", []any{r.Status, r.StopReason, r.Steers, r.Attempt},
+			[]any{event.StatusSuccess, store.Taken, "run-a", 0})
 	}
 	before := len(f.events("run-a", event.ID{}, 100))
 	_, err = f.Commit(f.Context(), o.fence, o.takes("s1"))
@@ -112,7 +114,8 @@ func steersOfIdle(f *fixture) {
 	o := &owner{f: f, thread: "t", fence: f.claim("s", 0)}
 	o.ends(store.RunChange{Status: event.StatusSuccess})
 	f.equal("may start", f.waiting(f.now), []string{"s2"})
-	(&owner{f: f, thread: "t", fence: f.claim("s2", 0)}).ends(store.RunChange{Status: event.StatusInterrupted, StopReason: store.Cancelled})
+	(&owner{f: f, thread: "t", fence: f.claim("s2", 0)}).
+		ends(store.RunChange{Status: event.StatusInterrupted, StopReason: store.Cancelled})
 	f.equal("behind one that was cancelled", f.steer("s3", "t"), "")
 }
 
@@ -121,7 +124,8 @@ func (f *fixture) queueNew(id, thread string) store.Run {
 	f.Helper()
 	now := f.tick()
 	r, err := f.Admit(f.Context(), store.Admission{
-		Run:    store.Run{ID: id, ThreadID: thread, Owner: "node-1", Request: json.RawMessage(`{}`), CreatedAt: now, UpdatedAt: now},
+		Run: store.Run{ID: id, ThreadID: thread, Owner: "node-1", Request: json.RawMessage(`{}`), CreatedAt: now,
+			UpdatedAt: now},
 		Thread: store.Thread{ID: thread, CreatedAt: now, UpdatedAt: now}, Strategy: store.Steer,
 	})
 	f.must(err)
@@ -144,7 +148,8 @@ func steersKeptBack(f *fixture) {
 		}
 		f.equal("waits", f.steers(o.thread), said)
 		f.equal("may start", len(f.waiting(f.now.Add(time.Hour))), 0)
-		f.equal("the answer", f.queue(store.Reject, store.Run{ID: "answer-" + name, ThreadID: o.thread}), event.StatusPending)
+		f.equal("the answer", f.queue(store.Reject, store.Run{ID: "answer-" + name, ThreadID: o.thread}),
+			event.StatusPending)
 		f.equal("may start", f.waiting(f.now), []string{"answer-" + name})
 		o.fence = f.claim("answer-"+name, 0)
 		o.n = 0
@@ -162,7 +167,8 @@ func steersKeptBack(f *fixture) {
 	f.equal("may start", f.waiting(f.now), []string{"left"})
 }
 
-// steersOfStopped: who stops the run does not stop what was said to it: it is the next run, or said to the one that comes instead.
+// steersOfStopped: who stops the run does not stop what was said to it: it is the next run, or said to the one that
+// comes instead.
 func steersOfStopped(f *fixture) {
 	o := f.running("a")
 	f.steer("s", o.thread)
@@ -206,8 +212,9 @@ func steersTakenBack(f *fixture) {
 	list, err := f.as("bob").Steers(f.Context(), o.thread)
 	f.must(err)
 	f.equal("bob's", len(list), 0)
-	_, err = f.as("bob").Admit(f.Context(), store.Admission{Run: store.Run{ID: "b", ThreadID: o.thread, CreatedAt: f.tick()}, MustExist: true,
-		Strategy: store.Steer})
+	_, err = f.as("bob").Admit(f.Context(),
+		store.Admission{Run: store.Run{ID: "b", ThreadID: o.thread, CreatedAt: f.tick()}, MustExist: true,
+			Strategy: store.Steer})
 	f.want(err, store.ErrNotFound, "b")
 	f.must(f.TakeBack(f.Context(), o.thread, "s1"))
 	f.want(f.TakeBack(f.Context(), o.thread, "s1"), store.ErrNotFound, "s1")

@@ -92,7 +92,8 @@ func treeGoesOn(f *fixture) {
 	goOn := func(o *owner, name, thread string) (store.Run, error) {
 		now := f.tick()
 		return f.AdmitChild(f.Context(), o.fence, store.Admission{
-			Run:       store.Run{ID: name, ThreadID: thread, Key: name, Request: json.RawMessage(`{}`), CreatedAt: now, UpdatedAt: now},
+			Run: store.Run{ID: name, ThreadID: thread, Key: name, Request: json.RawMessage(`{}`), CreatedAt: now,
+				UpdatedAt: now},
 			Begin:     &event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.Run{Status: event.StatusRunning}},
 			Thread:    store.Thread{CreatedAt: now, UpdatedAt: now},
 			MustExist: true,
@@ -334,8 +335,8 @@ func stopAgainstChildren(a, b *fixture) {
 	}
 }
 
-// treeSteers: a run below another one can be spoken to by its hidden thread, by its user, while it works or asks; what it
-// has not read by its end nobody reads, and no run begins there.
+// treeSteers: a run below another one can be spoken to by its hidden thread, by its user, while it works or asks; what
+// it has not read by its end nobody reads, and no run begins there.
 func treeSteers(f *fixture) {
 	o := f.running("x")
 	c := o.child("a")
@@ -345,8 +346,9 @@ func treeSteers(f *fixture) {
 	f.must(err)
 	f.equal("title", t.Title, "Hidden")
 	now := f.tick()
-	_, err = f.as("bob").Admit(f.Context(), store.Admission{Run: store.Run{ID: "bobs", ThreadID: c.thread, CreatedAt: now, UpdatedAt: now},
-		Thread: store.Thread{ID: c.thread, CreatedAt: now, UpdatedAt: now}, Strategy: store.Steer, MustExist: true})
+	_, err = f.as("bob").Admit(f.Context(),
+		store.Admission{Run: store.Run{ID: "bobs", ThreadID: c.thread, CreatedAt: now, UpdatedAt: now},
+			Thread: store.Thread{ID: c.thread, CreatedAt: now, UpdatedAt: now}, Strategy: store.Steer, MustExist: true})
 	f.want(err, store.ErrNotFound, c.thread)
 	c.commit(c.takes("s1"))
 	f.equal("left", f.steers(c.thread), "s2")
@@ -357,8 +359,9 @@ func treeSteers(f *fixture) {
 	f.must(err)
 	f.equal("waiting", len(waiting), 0)
 	now = f.tick()
-	_, err = f.Admit(f.Context(), store.Admission{Run: store.Run{ID: "late", ThreadID: c.thread, Request: json.RawMessage(`{}`), CreatedAt: now,
-		UpdatedAt: now}, MustExist: true, Strategy: store.Steer})
+	_, err = f.Admit(f.Context(),
+		store.Admission{Run: store.Run{ID: "late", ThreadID: c.thread, Request: json.RawMessage(`{}`), CreatedAt: now,
+			UpdatedAt: now}, MustExist: true, Strategy: store.Steer})
 	f.want(err, store.ErrConflict, o.thread)
 
 	asks := o.child("b")

@@ -20,8 +20,8 @@ type attempt struct {
 	try  func(ctx context.Context, of store.UserData) (found any, err error)
 }
 
-// anothers: whatever bob tries with the ids of what is ann's, he finds nothing, nothing of hers changes, and his attempts with ids
-// that nobody has end in the same way.
+// anothers: whatever bob tries with the ids of what is ann's, he finds nothing, nothing of hers changes, and his
+// attempts with ids that nobody has end in the same way.
 func anothers(f *fixture) {
 	hers := f.furnish()
 	before := f.held(hers)
@@ -98,8 +98,12 @@ func attemptsAtThreads(of belongings) []attempt {
 		{"CreateThread", store.ErrConflict, func(ctx context.Context, d store.UserData) (any, error) {
 			return nil, d.CreateThread(ctx, store.Thread{ID: of.thread})
 		}},
-		{"Thread", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) { return d.Thread(ctx, of.thread) }},
-		{"ListThreads", nil, func(ctx context.Context, d store.UserData) (any, error) { return d.ListThreads(ctx, 10, 0) }},
+		{"Thread", store.ErrNotFound,
+			func(ctx context.Context, d store.UserData) (any, error) { return d.Thread(ctx, of.thread) }},
+		{"ListThreads", nil, func(ctx context.Context, d store.UserData) (any,
+			error) {
+			return d.ListThreads(ctx, 10, 0)
+		}},
 		{"SearchThreads", nil, func(ctx context.Context, d store.UserData) (any, error) {
 			return d.SearchThreads(ctx, store.ThreadFilter{IDs: []string{of.thread}})
 		}},
@@ -124,31 +128,41 @@ func attemptsAtThreads(of belongings) []attempt {
 }
 
 func attemptsAtRuns(f *fixture, of belongings) []attempt {
-	admit := func(run, thread string, mustExist bool, how store.Strategy) func(context.Context, store.UserData) (any, error) {
+	admit := func(run, thread string, mustExist bool, how store.Strategy) func(context.Context, store.UserData) (any,
+		error) {
 		return func(ctx context.Context, d store.UserData) (any, error) {
-			return d.Admit(ctx, store.Admission{Run: store.Run{ID: run, ThreadID: thread, Owner: "node-1", CreatedAt: start},
-				Thread: store.Thread{ID: thread, Title: "his", Metadata: []byte(`{"his":1}`)}, MustExist: mustExist, Strategy: how})
+			return d.Admit(ctx,
+				store.Admission{Run: store.Run{ID: run, ThreadID: thread, Owner: "node-1", CreatedAt: start},
+					Thread: store.Thread{ID: thread, Title: "his", Metadata: []byte(`{"his":1}`)}, MustExist: mustExist,
+					Strategy: how})
 		}
 	}
 	return []attempt{
 		{"Admit", store.ErrNotFound, admit("his", of.thread, true, store.Interrupt)},
 		{"Admit with the thread", store.ErrNotFound, admit("his", of.thread, false, store.Rollback)},
 		{"Admit with a run's id", store.ErrConflict, admit(of.run, "another", false, store.Reject)},
-		{"Run", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) { return d.Run(ctx, of.run) }},
-		{"ListRuns", nil, func(ctx context.Context, d store.UserData) (any, error) { return d.ListRuns(ctx, store.RunFilter{}) }},
+		{"Run", store.ErrNotFound,
+			func(ctx context.Context, d store.UserData) (any, error) { return d.Run(ctx, of.run) }},
+		{"ListRuns", nil, func(ctx context.Context, d store.UserData) (any,
+			error) {
+			return d.ListRuns(ctx, store.RunFilter{})
+		}},
 		{"ListRuns of the thread", nil, func(ctx context.Context, d store.UserData) (any, error) {
 			return d.ListRuns(ctx, store.RunFilter{ThreadID: of.thread, Statuses: []string{event.StatusSuccess}})
 		}},
 		{"StopRun", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) {
 			return d.StopRun(ctx, of.waiting, store.StopInterrupt, f.now)
 		}},
-		{"Position", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) { return d.Position(ctx, of.waiting) }},
-		{"DeleteRun", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) { return nil, d.DeleteRun(ctx, of.run) }},
+		{"Position", store.ErrNotFound,
+			func(ctx context.Context, d store.UserData) (any, error) { return d.Position(ctx, of.waiting) }},
+		{"DeleteRun", store.ErrNotFound,
+			func(ctx context.Context, d store.UserData) (any, error) { return nil, d.DeleteRun(ctx, of.run) }},
 	}
 }
 
 func attemptsAtLogs(f *fixture, of belongings) []attempt {
-	step := store.Step{Parent: of.first, Updates: []store.NodeUpdate{{Node: "his", Update: title.Put("his")}}, Now: f.now}
+	step := store.Step{Parent: of.first, Updates: []store.NodeUpdate{{Node: "his", Update: title.Put("his")}},
+		Now: f.now}
 	checkpoint := func(id string) func(context.Context, store.UserData) (any, error) {
 		return func(ctx context.Context, d store.UserData) (any, error) {
 			c, err := d.Checkpoint(ctx, schema(f.T), of.thread, id)
@@ -156,7 +170,8 @@ func attemptsAtLogs(f *fixture, of belongings) []attempt {
 		}
 	}
 	return []attempt{
-		{"Write", store.ErrNotFound, func(ctx context.Context, d store.UserData) (any, error) { return d.Write(ctx, of.thread, step) }},
+		{"Write", store.ErrNotFound,
+			func(ctx context.Context, d store.UserData) (any, error) { return d.Write(ctx, of.thread, step) }},
 		{"Checkpoint", store.ErrNotFound, checkpoint(of.first)},
 		{"Checkpoint of the head", store.ErrNotFound, checkpoint("")},
 		{"Checkpoint of the origin", store.ErrNotFound, checkpoint(store.Origin)},

@@ -44,7 +44,8 @@ func (f countedFile) Sync(flags vfs.SyncFlag) error {
 	return f.File.Sync(flags)
 }
 
-// TestEachCommitIsSynced: what was acknowledged outlives the machine's power: each transaction ends with a sync of the log.
+// TestEachCommitIsSynced: what was acknowledged outlives the machine's power: each transaction ends with a sync of the
+// log.
 func TestEachCommitIsSynced(t *testing.T) {
 	var syncs atomic.Int64
 	vfs.Register("sync-counter", syncCounter{vfs.Find("").(vfs.VFSFilename), &syncs})

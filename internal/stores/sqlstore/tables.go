@@ -14,30 +14,33 @@ func coreTables() []database.Table {
 		doc, blob                  = database.Doc, database.Blob
 	)
 	return []database.Table{
-		{Name: "threads", Kind: "thread", User: "user_id", Thread: "id", Key: []string{"id"}, Columns: []database.Column{
-			text.Column("id"), text.Column("user_id"), text.Column("title"), text.Column("head"),
-			instant.Column("created_at"), instant.Column("updated_at"), doc.Column("metadata"),
-			number.Column("pinned"), number.Column("signature"), text.Column("root_id"),
-			number.Column("marks"), instant.Column("trashed_at"),
-		}},
-		{Name: "runs", Kind: "run", User: "user_id", Thread: "thread_id", Key: []string{"id"}, Columns: []database.Column{
-			text.Column("id"), text.Column("thread_id"), text.Column("user_id"), text.Column("status"),
-			number.Column("attempt"), number.Column("stalled"), instant.Column("created_at"),
-			instant.Column("updated_at"), instant.Column("not_before"), text.Column("owner"), text.Column("key"),
-			text.Column("stop"), number.Column("notify"), text.Column("error"), text.Column("stop_reason"),
-			doc.Column("usage"), text.Column("parent_id"), text.Column("root_id"), number.Column("depth"),
-			text.Column("steers"),
-			database.Request.Column("request"),
-		}},
+		{Name: "threads", Kind: "thread", User: "user_id", Thread: "id", Key: []string{"id"},
+			Columns: []database.Column{
+				text.Column("id"), text.Column("user_id"), text.Column("title"), text.Column("head"),
+				instant.Column("created_at"), instant.Column("updated_at"), doc.Column("metadata"),
+				number.Column("pinned"), number.Column("signature"), text.Column("root_id"),
+				number.Column("marks"), instant.Column("trashed_at"),
+			}},
+		{Name: "runs", Kind: "run", User: "user_id", Thread: "thread_id", Key: []string{"id"},
+			Columns: []database.Column{
+				text.Column("id"), text.Column("thread_id"), text.Column("user_id"), text.Column("status"),
+				number.Column("attempt"), number.Column("stalled"), instant.Column("created_at"),
+				instant.Column("updated_at"), instant.Column("not_before"), text.Column("owner"), text.Column("key"),
+				text.Column("stop"), number.Column("notify"), text.Column("error"), text.Column("stop_reason"),
+				doc.Column("usage"), text.Column("parent_id"), text.Column("root_id"), number.Column("depth"),
+				text.Column("steers"),
+				database.Request.Column("request"),
+			}},
 		{Name: "log", Kind: "log", Thread: "thread_id", Key: []string{"seq"}, Columns: []database.Column{
 			text.Column("thread_id"), key.Column("checkpoint_id"), text.Column("parent_id"), text.Column("run_id"),
 			number.Column("attempt"), number.Column("first_n"), number.Column("last_n"), number.Column("step"),
 			number.Column("since"), number.Column("snap"), instant.Column("created_at"), text.Column("next"),
 			blob.Column("updates"), blob.Column("events"),
 		}},
-		{Name: "snapshots", Kind: "snapshot", Thread: "thread_id", Key: []string{"thread_id", "checkpoint_id"}, Columns: []database.Column{
-			text.Column("thread_id"), text.Column("checkpoint_id"), number.Column("bytes"), blob.Column("state"),
-		}},
+		{Name: "snapshots", Kind: "snapshot", Thread: "thread_id", Key: []string{"thread_id", "checkpoint_id"},
+			Columns: []database.Column{
+				text.Column("thread_id"), text.Column("checkpoint_id"), number.Column("bytes"), blob.Column("state"),
+			}},
 	}
 }
 
@@ -76,8 +79,8 @@ func some(t database.Table, condition, order string) string {
 		" WHERE " + condition + order + " LIMIT $2)"
 }
 
-// beside are the tables of a thread's rows that no key of the database ties to the thread: those of features, in the order in
-// which they can be emptied.
+// beside are the tables of a thread's rows that no key of the database ties to the thread: those of features, in the
+// order in which they can be emptied.
 func (s *Store) beside() (tables []database.Table) {
 	for _, t := range s.tables[len(coreTables()):] {
 		if t.Thread != "" {

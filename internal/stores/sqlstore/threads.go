@@ -14,25 +14,30 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature, root_id, marks, " +
+const threadColumns = "id, user_id, title, head, created_at, updated_at, metadata, pinned, signature, root_id, " +
+	"marks, " +
 	"trashed_at"
 
 // insertThread takes the columns of a thread in their order.
-const insertThread = "INSERT INTO threads (" + threadColumns + ") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, 0)"
+const insertThread = "INSERT INTO threads (" + threadColumns +
+	") VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, 0)"
 
 // threadFields are what a store.Thread is read from, of the table threads as t.
 var threadFields = "t.id, t.user_id, t.title, t.head, t.created_at, t.updated_at, t.metadata, t.root_id, " +
 	"t.marks, t.trashed_at, " + threadStatus + " AS status"
 
-// threadStatus is the status of a thread: busy if it has an active run, else what the newest says. Each part is one step
-// into an index.
-var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy + "' ELSE COALESCE((SELECT CASE r.status WHEN '" +
-	event.StatusError + "' THEN '" + store.ThreadError + "' WHEN '" + event.StatusInterrupted + "' THEN '" + store.ThreadInterrupted +
-	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id AND NOT " + isSteer("r") + " ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
+// threadStatus is the status of a thread: busy if it has an active run, else what the newest says. Each part is one
+// step into an index.
+var threadStatus = "CASE WHEN " + busy("t.id") + " THEN '" + store.ThreadBusy +
+	"' ELSE COALESCE((SELECT CASE r.status WHEN '" +
+	event.StatusError + "' THEN '" + store.ThreadError + "' WHEN '" + event.StatusInterrupted + "' THEN '" +
+	store.ThreadInterrupted +
+	"' ELSE '" + store.ThreadIdle + "' END FROM runs r WHERE r.thread_id = t.id AND NOT " + isSteer("r") +
+	" ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '" +
 	store.ThreadIdle + "') END"
 
-// own is the condition on the table threads as t that a thread is not hidden. The indexes of a user's threads have only these.
-// shown are those of them that people look through, see [store.Marks].
+// own is the condition on the table threads as t that a thread is not hidden. The indexes of a user's threads have only
+// these. shown are those of them that people look through, see [store.Marks].
 const (
 	own   = "t.root_id = ''"
 	shown = own + " AND t.marks = 0"
@@ -89,7 +94,8 @@ func (s *Store) Thread(ctx context.Context, id string) (store.Thread, error) {
 }
 
 func oneThread(ctx context.Context, from reader, id, whose string, args ...any) (store.Thread, error) {
-	ts, err := readThreads(ctx, from, "SELECT "+threadFields+" FROM threads t WHERE t.id = $1"+whose, append([]any{id}, args...)...)
+	ts, err := readThreads(ctx, from, "SELECT "+threadFields+" FROM threads t WHERE t.id = $1"+whose,
+		append([]any{id}, args...)...)
 	if err == nil && len(ts) == 0 {
 		err = store.ErrNotFound
 	}
@@ -135,7 +141,8 @@ func readThreads(ctx context.Context, from reader, query string, args ...any) ([
 // scanThread reads threadFields.
 func scanThread(scan func(dest ...any) error) (t store.Thread, err error) {
 	var created, updated, trashed int64
-	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Root, &t.Marks, &trashed,
+	err = scan(&t.ID, &t.UserID, &t.Title, &t.Head, &created, &updated, (*[]byte)(&t.Metadata), &t.Root, &t.Marks,
+		&trashed,
 		&t.Status)
 	if trashed > 0 {
 		t.TrashedAt = database.TimeOf(trashed)
@@ -189,7 +196,8 @@ func errHidden(root string) error {
 // lockThread locks a thread: nobody else changes or removes it until the transaction ends.
 func (d *userData) lockThread(tx *tx, id string) error {
 	var n int64
-	return found(tx.scan("SELECT 1 FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(), []any{id, d.user.ID()}, &n))
+	return found(tx.scan("SELECT 1 FROM threads WHERE id = $1 AND user_id = $2"+tx.k.dialect.locking(),
+		[]any{id, d.user.ID()}, &n))
 }
 
 // checkJSON accepts any JSON value or nil.

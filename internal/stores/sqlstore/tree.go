@@ -123,7 +123,8 @@ func hiddenThread(tx *tx, a store.Admission) (head string, err error) {
 		return "", found(err)
 	}
 	var n int
-	err = tx.scan("SELECT count(*) FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running')", []any{a.Thread.ID}, &n)
+	err = tx.scan("SELECT count(*) FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running')",
+		[]any{a.Thread.ID}, &n)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%w: the thread has an active run", store.ErrConflict)
 	}

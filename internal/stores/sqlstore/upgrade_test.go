@@ -32,8 +32,8 @@ func unzipped(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestDatabaseOfVersion5 opens what a program of version 5, the last before features had tables of their own, has written: two
-// runs on a thread, the second unfinished, three items, two versions of an assistant, a setting.
+// TestDatabaseOfVersion5 opens what a program of version 5, the last before features had tables of their own, has
+// written: two runs on a thread, the second unfinished, three items, two versions of an assistant, a setting.
 func TestDatabaseOfVersion5(t *testing.T) {
 	const thread, run = "c8a5a771-aa53-70de-7ea8-16460ce19c72", "3f2b01a8-24e3-711a-0f19-b6e7d1c487e8"
 	dir, url := t.TempDir(), pg.Database(t)
@@ -41,7 +41,8 @@ func TestDatabaseOfVersion5(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin(t, url, string(unzipped(t, "version5.sql.gz")))
-	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard}, "postgres": {URL: url, Logger: discard}} {
+	for name, cfg := range map[string]Config{"sqlite": {Dir: dir, Logger: discard},
+		"postgres": {URL: url, Logger: discard}} {
 		t.Run(name, func(t *testing.T) {
 			s := openWith(t, cfg)
 			defer s.Close()
@@ -55,7 +56,8 @@ func TestDatabaseOfVersion5(t *testing.T) {
 			if _, err := s.ClaimRun(t.Context(), run, "me", 1, time.Now()); err != nil {
 				t.Errorf("the unfinished run is not gone on with: %v", err)
 			}
-			is, err := items.New(s).For(ann()).Search(t.Context(), items.Filter{Access: items.Access{Now: time.UnixMicro(1)}})
+			is, err := items.New(s).For(ann()).
+				Search(t.Context(), items.Filter{Access: items.Access{Now: time.UnixMicro(1)}})
 			if err != nil || len(is) != 1 { // the time of the other two is over
 				t.Errorf("%d items, %v", len(is), err)
 			}

@@ -12,9 +12,9 @@ import (
 // For implements [store.Store].
 func (s *Store) For(u access.User) store.UserData { return &userData{s, u} }
 
-// userData is what one user has. It reaches the database through read and write alone, which do nothing for nobody, and each
-// statement that begins with an id given from outside names the user, or stands behind one of its transaction that locks the
-// row of that id and does.
+// userData is what one user has. It reaches the database through read and write alone, which do nothing for nobody, and
+// each statement that begins with an id given from outside names the user, or stands behind one of its transaction that
+// locks the row of that id and does.
 type userData struct {
 	s    *Store
 	user access.User
@@ -41,7 +41,8 @@ var (
 	_ reader = (*userData)(nil)
 )
 
-func (d *userData) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) (more bool, err error)) error {
+func (d *userData) read(ctx context.Context, query string, args []any,
+	scan func(*sql.Rows) (more bool, err error)) error {
 	if err := d.check(); err != nil {
 		return err
 	}
@@ -61,7 +62,8 @@ func (d *userData) writeRun(ctx context.Context, runID string, size int, run fun
 	return d.s.writeRun(ctx, runID, size, run)
 }
 
-// threadOf and runOf are the conditions that a thread, or a run, is the user's; each is looked at once, not for each row.
+// threadOf and runOf are the conditions that a thread, or a run, is the user's; each is looked at once, not for each
+// row.
 func threadOf(user string) string {
 	return "EXISTS (SELECT 1 FROM threads o WHERE o.id = $1 AND o.user_id = " + user + ")"
 }

@@ -96,13 +96,16 @@ var links = []struct {
 		query: "SELECT t.id, '' FROM threads t WHERE t.head = '' AND EXISTS " +
 			"(SELECT 1 FROM log l WHERE l.thread_id = t.id AND l.checkpoint_id IS NOT NULL)"},
 	{text: "the checkpoint before it is not in the log",
-		query: "SELECT l.thread_id, l.checkpoint_id FROM log l WHERE l.checkpoint_id IS NOT NULL AND l.parent_id <> '' AND NOT EXISTS " +
+		query: "SELECT l.thread_id, l.checkpoint_id FROM log l WHERE l.checkpoint_id IS NOT NULL AND l.parent_id <> " +
+			"'' AND NOT EXISTS " +
 			"(SELECT 1 FROM log p WHERE p.thread_id = l.thread_id AND p.checkpoint_id = l.parent_id)"},
 	{text: "it does not follow on the checkpoint before it",
-		query: "SELECT l.thread_id, l.checkpoint_id FROM log l JOIN log p ON p.thread_id = l.thread_id AND p.checkpoint_id = l.parent_id " +
+		query: "SELECT l.thread_id, l.checkpoint_id FROM log l JOIN log p ON p.thread_id = l.thread_id AND " +
+			"p.checkpoint_id = l.parent_id " +
 			"WHERE l.checkpoint_id <= p.checkpoint_id OR l.step <> p.step + 1"},
 	{text: "the run belongs to no thread",
-		query: "SELECT r.thread_id, r.id FROM runs r WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE t.id = r.thread_id)"},
+		query: "SELECT r.thread_id, r.id FROM runs r WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE t.id = " +
+			"r.thread_id)"},
 	{text: "the hidden thread works on the files of no thread of its user",
 		query: "SELECT t.id, '' FROM threads t WHERE t.root_id <> '' AND NOT EXISTS " +
 			"(SELECT 1 FROM threads o WHERE o.id = t.root_id AND o.root_id = '' AND o.user_id = t.user_id)"},
@@ -117,9 +120,11 @@ var links = []struct {
 			"WHERE r.parent_id <> '' AND r.status IN ('pending', 'running') AND p.status NOT IN ('pending', " +
 			"'running')"},
 	{text: "the log row belongs to no thread",
-		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE t.id = l.thread_id)"},
+		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l WHERE NOT EXISTS (SELECT 1 FROM threads t WHERE " +
+			"t.id = l.thread_id)"},
 	{text: "the log row belongs to no run of the thread, or to an attempt that never was",
-		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l LEFT JOIN runs r ON r.id = l.run_id AND r.thread_id = l.thread_id " +
+		query: "SELECT l.thread_id, CAST(l.seq AS TEXT) FROM log l LEFT JOIN runs r ON r.id = l.run_id AND " +
+			"r.thread_id = l.thread_id " +
 			"WHERE (r.id IS NULL OR l.attempt > r.attempt) AND (l.run_id <> '' OR l.attempt <> 0 OR l.last_n > 0)"},
 	{text: "its events do not come after those before them",
 		query: "SELECT e.thread_id, CAST(e.seq AS TEXT) FROM (SELECT thread_id, seq, attempt, first_n, " +
@@ -164,10 +169,12 @@ type logRow struct {
 
 // log decodes every row.
 func (c *checkup) log(ctx context.Context) error {
-	const query = "SELECT seq, thread_id, checkpoint_id, attempt, first_n, last_n, updates, events FROM log ORDER BY seq"
+	const query = "SELECT seq, thread_id, checkpoint_id, attempt, first_n, last_n, updates, events FROM log ORDER BY " +
+		"seq"
 	return c.read(ctx, query, nil, func(r *sql.Rows) (bool, error) {
 		var l logRow
-		if err := r.Scan(&l.seq, &l.thread, &l.checkpoint, &l.attempt, &l.first, &l.last, &l.updates, &l.events); err != nil {
+		if err := r.Scan(&l.seq, &l.thread, &l.checkpoint, &l.attempt, &l.first, &l.last, &l.updates,
+			&l.events); err != nil {
 			return false, err
 		}
 		for _, fault := range []error{c.checkUpdates(l), checkEvents(l)} {
@@ -226,7 +233,8 @@ func checkEvents(l logRow) error {
 // states replays the head of each thread and compares each snapshot with what the log makes.
 func (c *checkup) states(ctx context.Context) error {
 	for after := ""; ; {
-		ts, err := readThreads(ctx, c, "SELECT "+threadFields+" FROM threads t WHERE t.id > $1 ORDER BY t.id LIMIT 100", after)
+		ts, err := readThreads(ctx, c, "SELECT "+threadFields+" FROM threads t WHERE t.id > $1 ORDER BY t.id LIMIT 100",
+			after)
 		if err != nil || len(ts) == 0 {
 			return err
 		}
@@ -317,8 +325,9 @@ func (c *checkup) compare(h history, stored []byte) error {
 func (c *checkup) without(ctx context.Context, t store.Thread, id string) (h history, snapshot []byte, err error) {
 	var parent string
 	var updates []byte
-	err = c.read(ctx, "SELECT l.parent_id, l.updates, s.state FROM log l JOIN snapshots s ON s.thread_id = l.thread_id "+
-		"AND s.checkpoint_id = l.checkpoint_id WHERE l.thread_id = $1 AND l.checkpoint_id = $2", []any{t.ID, id},
+	err = c.read(ctx,
+		"SELECT l.parent_id, l.updates, s.state FROM log l JOIN snapshots s ON s.thread_id = l.thread_id "+
+			"AND s.checkpoint_id = l.checkpoint_id WHERE l.thread_id = $1 AND l.checkpoint_id = $2", []any{t.ID, id},
 		func(r *sql.Rows) (bool, error) { return false, r.Scan(&parent, &updates, &snapshot) })
 	if err == nil && snapshot == nil {
 		err = store.ErrNotFound

@@ -37,7 +37,8 @@ func TestVerifySound(t *testing.T) {
 	rewritten := newTalk(t, s, 9)
 	rewritten.begin("hello")
 	for i := range 40 {
-		rewritten.commit(rewritten.step("model", "model", chats.Reset(chat{ID: "a", Content: rewritten.text(5000)}).With(turns.Put(i))))
+		rewritten.commit(rewritten.step("model", "model", chats.Reset(chat{ID: "a", Content: rewritten.text(5000)}).
+			With(turns.Put(i))))
 	}
 	forked := newTalk(t, s, 10)
 	forked.begin("hello")
@@ -58,7 +59,8 @@ func TestVerifySound(t *testing.T) {
 		t.Errorf("heads (-want +got): %v\n%s", err, d)
 	}
 	stop := errors.New("stop")
-	if err := s.Verify(t.Context(), schema, store.Visitor{Head: func(store.Thread, state.State) error { return stop }}); !errors.Is(err, stop) {
+	if err := s.Verify(t.Context(), schema,
+		store.Visitor{Head: func(store.Thread, state.State) error { return stop }}); !errors.Is(err, stop) {
 		t.Errorf("error = %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,7 +75,8 @@ func (tk *talk) fork(t *testing.T) (ids []string) {
 	t.Helper()
 	on := func(parent string, from state.State) (string, state.State) {
 		tk.state = from
-		c := forkOf(tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})), parent)
+		c := forkOf(tk.fence, tk.step("model", "model", chats.Append(chat{ID: tk.uuid(), Content: tk.text(3000)})),
+			parent)
 		tk.must(tk.s.commit(t.Context(), checkFence, c))
 		ids = append(ids, c.id)
 		return c.id, tk.state
@@ -98,30 +101,37 @@ func TestVerifyFindsDamage(t *testing.T) {
 		{"a byte of an update", // behind which a snapshot tells the truth
 			"UPDATE log SET updates = CAST(replace(CAST(updates AS TEXT), 'first words', 'worst words') AS BLOB)",
 			[]string{"its snapshot: it and the log differ in messages"}},
-		{"a bracket of an update", "UPDATE log SET updates = CAST(replace(CAST(updates AS TEXT), '}]}]', '}]}}') AS BLOB) WHERE step = 12",
+		{"a bracket of an update",
+			"UPDATE log SET updates = CAST(replace(CAST(updates AS TEXT), '}]}]', '}]}}') AS BLOB) WHERE step = 12",
 			[]string{": decode stored updates", ": decode stored updates", "cannot be continued"}},
 		{"a value of an update", `UPDATE log SET updates = CAST(replace(CAST(updates AS TEXT), '"op":"append"', '"op":"apend"') AS BLOB) WHERE step = 12`,
 			[]string{"apend", "cannot be continued"}},
 		{"a row in the middle", "DELETE FROM log WHERE step = 12",
-			[]string{"the checkpoint before it is not in the log", "cannot be continued: database is damaged: its ancestor"}},
+			[]string{"the checkpoint before it is not in the log",
+				"cannot be continued: database is damaged: its ancestor"}},
 		{"the newest row", "DELETE FROM log WHERE step = (SELECT max(step) FROM log)",
 			[]string{"the thread's newest checkpoint is not in the log"}},
 		{"the head", "UPDATE threads SET head = ''", []string{"does not know its newest"}},
 		{"the newest snapshot", "DELETE FROM snapshots",
 			[]string{"slow: ", "snapshot, the thread's newest, is missing"}},
-		{"a byte of a snapshot", "UPDATE snapshots SET state = CAST(replace(CAST(state AS TEXT), 'first words', 'worst words') AS BLOB)",
+		{"a byte of a snapshot",
+			"UPDATE snapshots SET state = CAST(replace(CAST(state AS TEXT), 'first words', 'worst words') AS BLOB)",
 			[]string{"its snapshot:"}},
 		{"the form of a snapshot", "UPDATE snapshots SET state = x'00'", []string{"unknown format"}},
-		{"a snapshot of nothing", "UPDATE snapshots SET checkpoint_id = 'x'", []string{"belongs to a checkpoint that is not in the log"}},
-		{"a byte of an event", `UPDATE log SET events = CAST(replace(CAST(events AS TEXT), '"kind":', '"kin":') AS BLOB) WHERE step = 2`,
+		{"a snapshot of nothing", "UPDATE snapshots SET checkpoint_id = 'x'",
+			[]string{"belongs to a checkpoint that is not in the log"}},
+		{"a byte of an event",
+			`UPDATE log SET events = CAST(replace(CAST(events AS TEXT), '"kind":', '"kin":') AS BLOB) WHERE step = 2`,
 			[]string{"kind"}},
 		{"events", "UPDATE log SET events = NULL WHERE step = 2", []string{"are missing"}},
-		{"numbers of events", "UPDATE log SET first_n = first_n + 1 WHERE step = 2", []string{"its events are not those from"}},
+		{"numbers of events", "UPDATE log SET first_n = first_n + 1 WHERE step = 2",
+			[]string{"its events are not those from"}},
 		{"the order of events", "UPDATE log SET first_n = 1, last_n = 1 WHERE step = 3 OR step = 4",
 			[]string{"do not come after those before", "its events are not those"}},
 		{"an attempt", "UPDATE runs SET attempt = 0", []string{"attempt that never was"}},
 		{"a run", "DELETE FROM runs", []string{"no run of the thread"}},
-		{"a thread", "DELETE FROM threads", []string{"the run belongs to no thread", "the log row belongs to no thread"}},
+		{"a thread", "DELETE FROM threads",
+			[]string{"the run belongs to no thread", "the log row belongs to no thread"}},
 		{"a step", "UPDATE log SET step = 17 WHERE step = 3", []string{"does not follow"}},
 		{"updates", "UPDATE log SET updates = NULL WHERE step = 3", []string{"checkpoint without updates"}},
 	}

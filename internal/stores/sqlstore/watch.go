@@ -15,9 +15,10 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 )
 
-// watch notices that SQLite's files are not the ones that were opened: deleted, moved, replaced or cut off. SQLite works on with
-// files that have lost their names, and nothing of what it writes to them is there after a restart. From then on the store refuses
-// all work with [store.ErrLost] and writes nothing, so that what is left of the files stays as it is.
+// watch notices that SQLite's files are not the ones that were opened: deleted, moved, replaced or cut off. SQLite
+// works on with files that have lost their names, and nothing of what it writes to them is there after a restart. From
+// then on the store refuses all work with [store.ErrLost] and writes nothing, so that what is left of the files stays
+// as it is.
 //
 // The names are looked at before and after each transaction, and all of it every [watchEvery].
 type watch struct {
@@ -105,7 +106,8 @@ func (w *watch) err() error {
 	return nil
 }
 
-// names looks at the names and the size alone, which costs a few microseconds, and at the rest if they are not as before.
+// names looks at the names and the size alone, which costs a few microseconds, and at the rest if they are not as
+// before.
 func (w *watch) names() error {
 	if w == nil {
 		return nil
@@ -188,7 +190,8 @@ func (w *watch) named() (size int64, why string) {
 // content says what is wrong with the head of the database, whose format SQLite documents.
 func (w *watch) content(head []byte, size int64) string {
 	const magic = "SQLite format 3\x00"
-	count, pages, mark := binary.BigEndian.Uint32(head[24:]), binary.BigEndian.Uint32(head[28:]), binary.BigEndian.Uint32(head[68:])
+	count, pages, mark := binary.BigEndian.Uint32(head[24:]), binary.BigEndian.Uint32(head[28:]),
+		binary.BigEndian.Uint32(head[68:])
 	switch {
 	case size < w.size && size < int64(pages)*pageSize: // SQLite changes the head before the length
 		return "was cut off"

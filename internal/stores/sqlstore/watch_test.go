@@ -17,8 +17,8 @@ import (
 	"github.com/pudu-ai/pudu/internal/testkit/buffertest"
 )
 
-// TestDatabaseLost takes the files away from under an open store. It notices, refuses everything, touches nothing any more, and
-// saves what it has open.
+// TestDatabaseLost takes the files away from under an open store. It notices, refuses everything, touches nothing any
+// more, and saves what it has open.
 func TestDatabaseLost(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -31,7 +31,8 @@ func TestDatabaseLost(t *testing.T) {
 		{"all of it deleted", func(t *testing.T, file string) {
 			must(t, os.Remove(file), os.Remove(file+"-wal"), os.Remove(file+"-shm"))
 		}, true, true, true},
-		{"folder deleted", func(t *testing.T, file string) { must(t, os.RemoveAll(filepath.Dir(file))) }, true, false, false},
+		{"folder deleted", func(t *testing.T, file string) { must(t, os.RemoveAll(filepath.Dir(file))) }, true, false,
+			false},
 		{"moved", func(t *testing.T, file string) { must(t, os.Rename(file, file+".elsewhere")) }, true, true, true},
 		{"log deleted", func(t *testing.T, file string) { must(t, os.Remove(file+"-wal")) }, true, true, false},
 		{"emptied", func(t *testing.T, file string) { truncate(t, file, 0) }, true, false, false},
@@ -48,7 +49,9 @@ func TestDatabaseLost(t *testing.T) {
 			raw, err := os.ReadFile(other)
 			must(t, err, os.WriteFile(file, append(raw, make([]byte, 1<<20)...), 0o600))
 		}, false, false, false},
-		{"overwritten by a text", func(t *testing.T, file string) { overwrite(t, file, 0, strings.Repeat("hello ", 100)) }, false, false, false},
+		{"overwritten by a text",
+			func(t *testing.T, file string) { overwrite(t, file, 0, strings.Repeat("hello ", 100)) }, false, false,
+			false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,16 +66,18 @@ func TestDatabaseLost(t *testing.T) {
 			must(t, s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "last"}))
 			tt.lose(t, file)
 			if tt.atOnce {
-				if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "late"}); !errors.Is(err, store.ErrLost) {
+				if err := s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "late"}); !errors.Is(err,
+					store.ErrLost) {
 					t.Errorf("the next write: %v", err)
 				}
 			}
 			soon(t, "the loss is noticed", func() bool { return s.watch.err() != nil })
 			for what, err := range map[string]error{
-				"write": s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "later"}), "read": second(s.Thread(t.Context(), "last")),
-				"dump": second(s.Dump(t.Context(), io.Discard)),
+				"write": s.For(ann()).CreateThread(t.Context(), store.Thread{ID: "later"}),
+				"read":  second(s.Thread(t.Context(), "last")), "dump": second(s.Dump(t.Context(), io.Discard)),
 			} {
-				if !errors.Is(err, store.ErrLost) || !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), file) {
+				if !errors.Is(err, store.ErrLost) || !errors.Is(err, store.ErrUnavailable) ||
+					!strings.Contains(err.Error(), file) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}

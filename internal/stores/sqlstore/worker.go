@@ -99,7 +99,8 @@ func (k *worker) alone(j *job) {
 	}
 }
 
-// probe makes the connection and finds out whether it can write: SQLite opens a file that cannot be written all the same.
+// probe makes the connection and finds out whether it can write: SQLite opens a file that cannot be written all the
+// same.
 func (k *worker) probe(ctx context.Context) error {
 	if err := k.connect(ctx); err != nil {
 		return err

@@ -58,8 +58,9 @@ type job struct {
 func newWriter(
 	ctx context.Context, db *sql.DB, d dialect, tuning tuning, b *backlog, n *newsroom, beside ...database.Table,
 ) (*writer, error) {
-	w := &writer{db: db, dialect: d, tuning: tuning, backlog: b, newsroom: n, beside: beside, usable: func() error { return nil },
-		jobs: make(chan *job, queueLen)}
+	w := &writer{db: db, dialect: d, tuning: tuning, backlog: b, newsroom: n, beside: beside,
+		usable: func() error { return nil },
+		jobs:   make(chan *job, queueLen)}
 	for range tuning.writers {
 		w.workers = append(w.workers, &worker{writer: w})
 	}
@@ -72,9 +73,9 @@ func newWriter(
 	return w, nil
 }
 
-// do runs one job of about size bytes and returns when it is durable, or has left nothing behind. The context, and its patience
-// with a database that cannot be reached, count while the job waits; once it runs, its end is waited for, so that the caller
-// always knows the outcome.
+// do runs one job of about size bytes and returns when it is durable, or has left nothing behind. The context, and its
+// patience with a database that cannot be reached, count while the job waits; once it runs, its end is waited for, so
+// that the caller always knows the outcome.
 func (w *writer) do(ctx context.Context, j *job) error {
 	j.done = make(chan struct{})
 	if err := w.enqueue(ctx, j); err != nil {

@@ -45,8 +45,8 @@ func TestWriterQueue(t *testing.T) {
 	}
 }
 
-// TestWriterFinishesWhatItBegan: a caller whose context ends while his job runs gets the job's own outcome, and not before it
-// is known.
+// TestWriterFinishesWhatItBegan: a caller whose context ends while his job runs gets the job's own outcome, and not
+// before it is known.
 func TestWriterFinishesWhatItBegan(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()

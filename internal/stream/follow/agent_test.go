@@ -62,7 +62,8 @@ type meddler struct{ do string }
 
 func (meddler) Name() string { return "Meddler" }
 
-func (m meddler) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (m meddler) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err != nil && ctx.Err() == nil || m.do == "twice" && err == nil {
 		resp, err = next(ctx, req)
@@ -91,14 +92,15 @@ func (m meddler) AfterModel(_ context.Context, _ *agent.Runtime, s state.State) 
 	return agent.Command{Update: agent.Messages.Replace(last)}, nil
 }
 
-// TestTheLogGivesBackWhatTheAgentShowed drives the real agent and recorder: a model that streams anything, middlewares that
-// change the answer, retries, cancels; and compares what was shown with what is read later.
+// TestTheLogGivesBackWhatTheAgentShowed drives the real agent and recorder: a model that streams anything, middlewares
+// that change the answer, retries, cancels; and compares what was shown with what is read later.
 func TestTheLogGivesBackWhatTheAgentShowed(t *testing.T) {
 	st := openStore(t)
 	text := rapid.SampledFrom([]string{"", "", "a", "word ", "é", "🦌", "\n", `"`, "\xff", "\xf0\x9f"})
 	call := rapid.Custom(func(t *rapid.T) message.ToolCallChunk {
 		return message.ToolCallChunk{
-			Index: rapid.IntRange(0, 2).Draw(t, "index"), ID: rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "id"),
+			Index: rapid.IntRange(0, 2).Draw(t, "index"), ID: rapid.SampledFrom([]string{"", "", "c1", "c2"}).
+				Draw(t, "id"),
 			Name: rapid.SampledFrom([]string{"", "", "look"}).Draw(t, "name"),
 			Args: rapid.SampledFrom([]string{"", "{}", "{", "}", ` {"x":1} `, `"x"`, "\xff"}).Draw(t, "args"),
 		}
@@ -111,7 +113,8 @@ func TestTheLogGivesBackWhatTheAgentShowed(t *testing.T) {
 		}
 	})
 	answers := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) answer {
-		return answer{rapid.SliceOfN(chunk, 0, 8).Draw(t, "chunks"), rapid.SampledFrom([]string{"", "", "", "fail", "cancel"}).Draw(t, "end")}
+		return answer{rapid.SliceOfN(chunk, 0, 8).Draw(t, "chunks"),
+			rapid.SampledFrom([]string{"", "", "", "fail", "cancel"}).Draw(t, "end")}
 	}), 1, 4)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,13 +150,15 @@ func TestTheLogGivesBackWhatTheAgentShowed(t *testing.T) {
 }
 
 // perform executes a run and returns what it showed, which a live reader must see, too.
-func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answer, m agent.Middleware) ([]event.Event, string) {
+func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answer, m agent.Middleware) ([]event.Event,
+	string) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	look := tool.MustNew(tool.Spec{Name: "look", Description: "Looks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		c.Progress("looking")
-		return tool.Text("seen"), nil
-	})
+	look := tool.MustNew(tool.Spec{Name: "look", Description: "Looks."},
+		func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			c.Progress("looking")
+			return tool.Text("seen"), nil
+		})
 	a, err := agent.New(agent.Config{Model: &scripted{list, cancel}, Tools: []tool.Tool{look}}, m)
 	must(t, err)
 	manager := runs.NewManager(runs.Config{
@@ -162,7 +167,8 @@ func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answe
 			return runs.Built{Agent: a, Close: func() error { return nil }}, nil
 		},
 	})
-	run, err := manager.For(user()).Admit(ctx, runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, "go")}})
+	run, err := manager.For(user()).
+		Admit(ctx, runs.Request{ThreadID: thread, Input: []message.Message{message.New(message.Human, "go")}})
 	must(t, err)
 	live := start(h, run.ID, event.ID{}, nil)
 	attached(t, h, run.ID, 1)

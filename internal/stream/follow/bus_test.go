@@ -50,14 +50,16 @@ func TestAFollowerElsewhereSeesTheSame(t *testing.T) {
 	same(t, "late", o.shown, late.end(t))
 }
 
-// TestALowerPositionBringsBackTheBeginning: the mirror began behind the first chunks of a message, which a second reader needs.
+// TestALowerPositionBringsBackTheBeginning: the mirror began behind the first chunks of a message, which a second
+// reader needs.
 func TestALowerPositionBringsBackTheBeginning(t *testing.T) {
 	st, b := openStore(t), openBus(t)
 	here := openHub(t, follow.Config{Store: st, Bus: b, Owner: "p1"})
 	var deaf atomic.Bool
-	there := openHub(t, follow.Config{Store: st, Owner: "p2", Poll: 20 * time.Millisecond, Bus: &lossy{b, func(subject string, data []byte) bool {
-		return deaf.Load()
-	}}})
+	there := openHub(t, follow.Config{Store: st, Owner: "p2", Poll: 20 * time.Millisecond,
+		Bus: &lossy{b, func(subject string, data []byte) bool {
+			return deaf.Load()
+		}}})
 	admit(t, st, "r")
 	o := own(t, st, here, "r", "p1", 1)
 	for i := range 3000 { // several messages on the bus
@@ -99,7 +101,8 @@ func TestALostBatchIsSaidAgain(t *testing.T) {
 func TestNobodyAskedNothingPublished(t *testing.T) {
 	st, b := openStore(t), openBus(t)
 	here := openHub(t, follow.Config{Store: st, Bus: b, Owner: "p1", Interest: 50 * time.Millisecond})
-	there := openHub(t, follow.Config{Store: st, Bus: b, Owner: "p2", Interest: 50 * time.Millisecond, Poll: 10 * time.Millisecond})
+	there := openHub(t, follow.Config{Store: st, Bus: b, Owner: "p2", Interest: 50 * time.Millisecond,
+		Poll: 10 * time.Millisecond})
 	admit(t, st, "r")
 	o := own(t, st, here, "r", "p1", 1)
 	local := start(here, "r", event.ID{}, nil)
@@ -136,8 +139,9 @@ func TestStrangeMessages(t *testing.T) {
 	o := own(t, st, here, "r", "p1", 1)
 	o.durable(number(1))
 	for _, s := range []string{
-		"", "wake up", "{}", `{"attempt":-1}`, `{"attempt":1,"after":-5}`, `{"attempt":1,"after":1}` + "\nno list", `{"attempt":1,"after":9,"from":"x"}`,
-		`{"attempt":1,"after":0,"from":"x"}` + "\n" + `[{"id":"7-1","time":"2026-01-02T15:04:05Z","kind":"custom","data":{}}]`,
+		"", "wake up", "{}", `{"attempt":-1}`, `{"attempt":1,"after":-5}`, `{"attempt":1,"after":1}` + "\nno list",
+		`{"attempt":1,"after":9,"from":"x"}`, `{"attempt":1,"after":0,"from":"x"}` + "\n" +
+			`[{"id":"7-1","time":"2026-01-02T15:04:05Z","kind":"custom","data":{}}]`,
 	} {
 		b.Publish("run.r", []byte(s))
 	}
@@ -149,9 +153,9 @@ func TestStrangeMessages(t *testing.T) {
 	same(t, "there", settled(o.shown), settled(f.end(t)))
 }
 
-// TestAnyReaderOfAnyRun is what this package promises: whatever happens in a run and wherever it is executed, whoever follows
-// it from wherever he was cut off, however slow, with hardly any memory and a bus that loses things, sees what the log
-// tells later.
+// TestAnyReaderOfAnyRun is what this package promises: whatever happens in a run and wherever it is executed, whoever
+// follows it from wherever he was cut off, however slow, with hardly any memory and a bus that loses things, sees what
+// the log tells later.
 func TestAnyReaderOfAnyRun(t *testing.T) {
 	st := openStore(t)
 	runs := 0
@@ -161,7 +165,8 @@ func TestAnyReaderOfAnyRun(t *testing.T) {
 		defer p.close()
 		p.readers(2)
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"chunk", "chunk", "chunk", "chunks", "call", "progress", "custom", "finish", "finish", "discard", "reader", "reader", "takeover", "pause",
+			"chunk", "chunk", "chunk", "chunks", "call", "progress", "custom", "finish", "finish", "discard", "reader",
+			"reader", "takeover", "pause",
 		}), 1, 40).Draw(t, "steps")
 		for _, s := range steps {
 			p.step(s)
@@ -199,8 +204,9 @@ func newPlay(t *rapid.T, st *counted, id string) *play {
 	}}
 	for i := range p.hubs {
 		p.hubs[i] = follow.New(follow.Config{
-			Store: st, Bus: p.bus, Owner: fmt.Sprint("p", i), Poll: 5 * time.Millisecond, Interest: 100 * time.Millisecond,
-			MaxEvents: rapid.SampledFrom([]int{1, 7, 1000}).Draw(t, "max"), TailEvents: rapid.IntRange(1, 10).Draw(t, "tail"), TailBytes: 500,
+			Store: st, Bus: p.bus, Owner: fmt.Sprint("p", i), Poll: 5 * time.Millisecond,
+			Interest: 100 * time.Millisecond, MaxEvents: rapid.SampledFrom([]int{1, 7, 1000}).Draw(t, "max"),
+			TailEvents: rapid.IntRange(1, 10).Draw(t, "tail"), TailBytes: 500,
 		})
 		p.stop = append(p.stop, p.hubs[i].Close)
 	}
@@ -263,7 +269,8 @@ func (p *play) step(s string) {
 	case "call":
 		o.chunk(message1, message.Chunk{ToolCalls: []message.ToolCallChunk{{
 			Index: rapid.IntRange(0, 2).Draw(t, "index"), ID: rapid.SampledFrom([]string{"", "c"}).Draw(t, "id"),
-			Name: rapid.SampledFrom([]string{"", "ls"}).Draw(t, "name"), Args: rapid.SampledFrom([]string{"", "{}", "{", "}", " "}).Draw(t, "args"),
+			Name: rapid.SampledFrom([]string{"", "ls"}).Draw(t, "name"),
+			Args: rapid.SampledFrom([]string{"", "{}", "{", "}", " "}).Draw(t, "args"),
 		}}})
 	case "progress":
 		o.live(event.Progress{CallID: "c", Text: "x"})

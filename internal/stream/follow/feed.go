@@ -77,7 +77,8 @@ func (f *Feed) Close() {
 	}
 	t.notify()
 	if t.pub == nil {
-		t.hub.publish(t.runID, header{Attempt: f.attempt, From: t.hub.cfg.Owner, Has: t.mem.last, After: t.mem.last, Over: true}, nil)
+		t.hub.publish(t.runID, header{Attempt: f.attempt, From: t.hub.cfg.Owner, Has: t.mem.last, After: t.mem.last,
+			Over: true}, nil)
 	}
 	t.hub.drop(t)
 }

@@ -5,12 +5,12 @@
 //	              `-> publisher -> bus -> mirror -> Follow -> reader       it is executed by another
 //	                       store's log ----------> Follow -> reader        what is past, or was lost on the way
 //
-// The memory (memory.go) holds what the log does not have yet: the chunks of a model call under way; and a short tail of
-// what it has. A reader is nothing but a position: one that falls behind the memory reads the log until it has caught up.
-// The log gives back the very chunks that were shown, cut out of the finished message (log.go).
+// The memory (memory.go) holds what the log does not have yet: the chunks of a model call under way; and a short tail
+// of what it has. A reader is nothing but a position: one that falls behind the memory reads the log until it has
+// caught up. The log gives back the very chunks that were shown, cut out of the finished message (log.go).
 //
-// The bus only saves time. A mirror that misses something asks the owner to say it again, and whatever is not heard within
-// a poll is read from the log; what the log cannot give yet, such as half a message, waits until it can.
+// The bus only saves time. A mirror that misses something asks the owner to say it again, and whatever is not heard
+// within a poll is read from the log; what the log cannot give yet, such as half a message, waits until it can.
 package follow
 
 import (
@@ -48,11 +48,11 @@ type Config struct {
 	Poll time.Duration
 	// Interest is how long the owner of a run keeps publishing after somebody has asked; 0 means 10 s.
 	Interest time.Duration
-	// MaxEvents and MaxBytes bound what is in memory of one run; 0 means 256 Ki events and 32 MiB. Readers who need what was
-	// dropped wait until it is in the log.
+	// MaxEvents and MaxBytes bound what is in memory of one run; 0 means 256 Ki events and 32 MiB. Readers who need
+	// what was dropped wait until it is in the log.
 	MaxEvents, MaxBytes int
-	// TailEvents and TailBytes bound the part of it that is in the log, too; 0 means 1024 events and 256 KiB. The last few
-	// events stay in any case.
+	// TailEvents and TailBytes bound the part of it that is in the log, too; 0 means 1024 events and 256 KiB. The last
+	// few events stay in any case.
 	TailEvents, TailBytes int
 }
 
@@ -99,15 +99,17 @@ func (h *Hub) Close() {
 	h.working.Wait()
 }
 
-// Follow yields the events of a user's run after an id, durable and live ones, in order of their ids and each once, until the run
-// is at its end; then it returns the run. The zero id is before all events. A run that waits is waited for.
+// Follow yields the events of a user's run after an id, durable and live ones, in order of their ids and each once,
+// until the run is at its end; then it returns the run. The zero id is before all events. A run that waits is waited
+// for.
 //
-// Live events of the past are gone, except the chunks of messages that are finished and were not withdrawn: these come as
-// they came live, at the time of the message. Where their boundaries were dropped, [Gap] tells from the message.
+// Live events of the past are gone, except the chunks of messages that are finished and were not withdrawn: these come
+// as they came live, at the time of the message. Where their boundaries were dropped, [Gap] tells from the message.
 //
-// It ends early with the error of yield, with the cause of ctx, with [store.ErrNotFound] if there is no such run or it was
-// deleted, or when the log cannot be read. The events must not be changed.
-func (h *Hub) Follow(ctx context.Context, u access.User, runID string, after event.ID, yield func([]event.Event) error) (store.Run, error) {
+// It ends early with the error of yield, with the cause of ctx, with [store.ErrNotFound] if there is no such run or it
+// was deleted, or when the log cannot be read. The events must not be changed.
+func (h *Hub) Follow(ctx context.Context, u access.User, runID string, after event.ID,
+	yield func([]event.Event) error) (store.Run, error) {
 	r := &reader{pos: after, wake: make(chan struct{}, 1), yield: yield}
 	t, run, err := h.enter(ctx, u, runID)
 	if err != nil {
@@ -191,8 +193,8 @@ func (h *Hub) drop(t *topic) {
 	}
 }
 
-// Gap reports whether chunks before the event were not yielded because the log has their boundaries no more. The message
-// itself is in the state's update.
+// Gap reports whether chunks before the event were not yielded because the log has their boundaries no more. The
+// message itself is in the state's update.
 func Gap(ev event.Event) bool {
 	m, ok := ev.Data.(event.Message)
 	return ok && m.First > 0 && len(m.Chunks) == 0

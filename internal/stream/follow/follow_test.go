@@ -33,7 +33,8 @@ func script(o *owner) {
 	o.text("a", "three")
 	o.live(event.Progress{CallID: "c", Text: "late words of an old tool"})
 	o.chunk("a", message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: 0, ID: "c1", Name: "ls"}}})
-	o.chunk("a", message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: 0, Args: `{}`}, {Index: 1, Name: "cat", Args: " "}}})
+	o.chunk("a",
+		message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: 0, Args: `{}`}, {Index: 1, Name: "cat", Args: " "}}})
 	o.finish("a", 1)
 	o.durable(event.ToolStart{CallID: "c1"})
 	o.live(event.Progress{CallID: "c1", Text: "working"})
@@ -155,8 +156,8 @@ func TestWhoGoesAtTheEndLeavesTheStoreAlone(t *testing.T) {
 	}
 }
 
-// TestTheEndIsInTheLogBeforeItIsShown looks at the store between the commit of a run's end and the moment at which the feed
-// shows it, with what was streamed and withdrawn before it: the log has no such pieces.
+// TestTheEndIsInTheLogBeforeItIsShown looks at the store between the commit of a run's end and the moment at which the
+// feed shows it, with what was streamed and withdrawn before it: the log has no such pieces.
 func TestTheEndIsInTheLogBeforeItIsShown(t *testing.T) {
 	st := openStore(t)
 	h := openHub(t, follow.Config{Store: st, Poll: time.Millisecond})
@@ -196,7 +197,8 @@ func TestAReaderMissesNothingOfALongMessage(t *testing.T) {
 	same(t, "from the middle", o.shown[9_999:], read(t, h, "r", o.shown[9_998].ID))
 }
 
-// TestASlowReaderGoesThroughTheLog: what it needs is dropped from memory, and it waits for what the log does not have yet.
+// TestASlowReaderGoesThroughTheLog: what it needs is dropped from memory, and it waits for what the log does not have
+// yet.
 func TestASlowReaderGoesThroughTheLog(t *testing.T) {
 	st := openStore(t)
 	h := openHub(t, follow.Config{Store: st, MaxEvents: 50, TailEvents: 10})
@@ -324,7 +326,8 @@ func TestEnds(t *testing.T) {
 	f.until(t, event.ID{Attempt: 1, N: 1})
 	f.stop(t)
 	errYield := errors.New("the client is gone")
-	if _, err := h.Follow(t.Context(), user(), "r", event.ID{}, func([]event.Event) error { return errYield }); !errors.Is(err, errYield) {
+	if _, err := h.Follow(t.Context(), user(), "r", event.ID{},
+		func([]event.Event) error { return errYield }); !errors.Is(err, errYield) {
 		t.Errorf("an error of yield: %v", err)
 	}
 	f = start(h, "r", event.ID{}, nil)

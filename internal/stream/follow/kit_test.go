@@ -151,7 +151,8 @@ func admit(t fataler, st store.Store, id string) {
 	t.Helper()
 	now := time.Now()
 	_, err := st.For(user()).Admit(context.Background(), store.Admission{
-		Run:    store.Run{ID: id, ThreadID: "t-" + id, Status: event.StatusPending, Request: json.RawMessage(`{}`), CreatedAt: now, UpdatedAt: now},
+		Run: store.Run{ID: id, ThreadID: "t-" + id, Status: event.StatusPending, Request: json.RawMessage(`{}`),
+			CreatedAt: now, UpdatedAt: now},
 		Thread: store.Thread{ID: "t-" + id, CreatedAt: now, UpdatedAt: now},
 	})
 	must(t, err)
@@ -162,9 +163,11 @@ func own(t fataler, st store.Store, hub *follow.Hub, id, process string, attempt
 	t.Helper()
 	fence, err := st.System().ClaimRun(context.Background(), id, process, attempt-1, time.Now())
 	must(t, err)
-	head, err := st.For(user()).Checkpoint(context.Background(), state.Schema{agent.Messages.Name(): agent.Messages}, "t-"+id, "")
+	head, err := st.For(user()).Checkpoint(context.Background(), state.Schema{agent.Messages.Name(): agent.Messages},
+		"t-"+id, "")
 	must(t, err)
-	o := &owner{t: t, st: st.System(), fence: fence, feed: unseen{}, open: make(map[string]*shownMessage), state: head.State}
+	o := &owner{t: t, st: st.System(), fence: fence, feed: unseen{}, open: make(map[string]*shownMessage),
+		state: head.State}
 	if hub != nil {
 		o.feed = hub.Own(store.Run{ID: id, UserID: user().ID(), Attempt: fence.Attempt})
 	}
@@ -173,7 +176,8 @@ func own(t fataler, st store.Store, hub *follow.Hub, id, process string, attempt
 
 func (o *owner) number(data event.Data) event.Event {
 	o.n++
-	ev := event.Event{ID: event.ID{Attempt: o.fence.Attempt, N: o.n}, Time: time.Now().UTC(), Node: agent.NodeModel, Data: data}
+	ev := event.Event{ID: event.ID{Attempt: o.fence.Attempt, N: o.n}, Time: time.Now().UTC(), Node: agent.NodeModel,
+		Data: data}
 	if !data.Kind().Live() {
 		for _, m := range o.open {
 			if first := m.numbers[0]; ev.Open == 0 || first < ev.Open {
@@ -197,7 +201,8 @@ func (o *owner) live(d event.Data) { o.show(o.number(d)) }
 func (o *owner) chunk(id string, c message.Chunk) {
 	ev := event.Chunk{MessageID: id, Text: c.Text, Reasoning: c.Reasoning}
 	for _, tc := range c.ToolCalls {
-		ev.ToolCalls = append(ev.ToolCalls, event.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name, Args: tc.Args})
+		ev.ToolCalls = append(ev.ToolCalls, event.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name,
+			Args: tc.Args})
 	}
 	m := o.open[id]
 	if m == nil {
@@ -269,7 +274,8 @@ func (o *owner) finish(id string, extra int) {
 		changed := message.New(message.AI, "changed by a hook")
 		changed.ID = id
 		evs = append(evs, o.number(event.State{}))
-		step.Updates = append(step.Updates, store.NodeUpdate{Node: "Hook.after_model", Update: agent.Messages.Replace(changed)})
+		step.Updates = append(step.Updates,
+			store.NodeUpdate{Node: "Hook.after_model", Update: agent.Messages.Replace(changed)})
 	}
 	for _, u := range step.Updates {
 		var err error

@@ -184,7 +184,8 @@ func (m *memory) after(pos event.ID, limit int) []event.Event {
 	out := make([]event.Event, min(len(m.events)-from, limit))
 	for i := range out {
 		e := &m.events[from+i]
-		out[i] = event.Event{ID: event.ID{Attempt: m.attempt, N: e.n}, Time: e.at, Node: e.place.node, Namespace: e.place.namespace, Data: e.data}
+		out[i] = event.Event{ID: event.ID{Attempt: m.attempt, N: e.n}, Time: e.at, Node: e.place.node,
+			Namespace: e.place.namespace, Data: e.data}
 	}
 	return out
 }
@@ -214,7 +215,8 @@ func weight(d event.Data) int {
 		return n
 	case event.State:
 		if d.Update != nil {
-			return base + 2*len(d.Writes) // the values take about as much as their bytes, and mostly are in the run's state, too
+			// the values take about as much as their bytes, and mostly are in the run's state, too
+			return base + 2*len(d.Writes)
 		}
 		return base + len(d.Writes)
 	case event.Message:

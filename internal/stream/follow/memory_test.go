@@ -15,7 +15,8 @@ func TestMemoryKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{
 			MaxEvents: rapid.IntRange(1, 200).Draw(t, "max"), MaxBytes: rapid.IntRange(1, 100_000).Draw(t, "max bytes"),
-			TailEvents: rapid.IntRange(1, 100).Draw(t, "tail"), TailBytes: rapid.IntRange(1, 50_000).Draw(t, "tail bytes"),
+			TailEvents: rapid.IntRange(1, 100).Draw(t, "tail"), TailBytes: rapid.IntRange(1, 50_000).
+					Draw(t, "tail bytes"),
 		}
 		m := memory{cfg: &cfg}
 		m.reset(floorOf(1, 0), 1, nil)
@@ -62,13 +63,16 @@ func checkMemory(t *rapid.T, m *memory, all []event.Event, open map[string]int64
 		}
 	}
 	if bytes != m.bytes || settled != m.settled || settledBytes != m.settledBytes {
-		t.Fatalf("counted %d bytes, %d settled with %d; are %d, %d, %d", m.bytes, m.settled, m.settledBytes, bytes, settled, settledBytes)
+		t.Fatalf("counted %d bytes, %d settled with %d; are %d, %d, %d", m.bytes, m.settled, m.settledBytes, bytes,
+			settled, settledBytes)
 	}
-	if len(m.events) > m.cfg.MaxEvents || bytes > m.cfg.MaxBytes || settled > m.cfg.TailEvents || settledBytes > m.cfg.TailBytes && len(m.events) > keepAlways {
+	if len(m.events) > m.cfg.MaxEvents || bytes > m.cfg.MaxBytes || settled > m.cfg.TailEvents ||
+		settledBytes > m.cfg.TailBytes && len(m.events) > keepAlways {
 		t.Fatalf("%d events, %d bytes, %d settled with %d bytes", len(m.events), bytes, settled, settledBytes)
 	}
 	held := m.after(m.floor, 1<<30)
-	if !slices.EqualFunc(all[m.floor.N:], held, func(a, b event.Event) bool { return a.ID == b.ID && a.Node == b.Node && a.Data.Kind() == b.Data.Kind() }) {
+	if !slices.EqualFunc(all[m.floor.N:], held,
+		func(a, b event.Event) bool { return a.ID == b.ID && a.Node == b.Node && a.Data.Kind() == b.Data.Kind() }) {
 		t.Fatalf("after %s: %v, want %v", m.floor, held, all[m.floor.N:])
 	}
 	if n := len(m.after(m.floor, 3)); n > 3 || m.after(last, 3) != nil {
@@ -88,7 +92,8 @@ func TestMemoryWaitsForTheOwnAttempt(t *testing.T) {
 }
 
 func FuzzCutHeader(f *testing.F) {
-	for _, s := range []string{"", "{}", `{"attempt":1,"from":"p","has":2,"after":3,"open":{"m":1}}` + "\n[]", `{"attempt":1}` + "\n[{}]", "\n", "null\nnull"} {
+	for _, s := range []string{"", "{}", `{"attempt":1,"from":"p","has":2,"after":3,"open":{"m":1}}` + "\n[]",
+		`{"attempt":1}` + "\n[{}]", "\n", "null\nnull"} {
 		f.Add([]byte(s))
 	}
 	cfg := Config{Owner: "me"}.withDefaults()

@@ -30,7 +30,8 @@ type publisher struct {
 
 // listen takes the requests of other processes. h.mu is held.
 func (h *Hub) listen() {
-	if h.cfg.Bus != nil && h.asks == nil && h.ctx.Err() == nil { // an error passes, or the bus is closed: followers have the log
+	// an error passes, or the bus is closed: followers have the log
+	if h.cfg.Bus != nil && h.asks == nil && h.ctx.Err() == nil {
 		h.asks, _ = h.cfg.Bus.Subscribe(askSubject(h.cfg.Owner), h.answer)
 	}
 }
@@ -60,7 +61,8 @@ func (h *Hub) answer(data []byte) {
 		h.working.Go(func() { t.publish(p) })
 	}
 	p.until, p.answer = time.Now().Add(h.cfg.Interest), true
-	if pos := (event.ID{Attempt: a.Attempt, N: a.After}); a.Again && pos.Attempt == t.mem.attempt && pos.Compare(p.pos) < 0 {
+	if pos := (event.ID{Attempt: a.Attempt, N: a.After}); a.Again && pos.Attempt == t.mem.attempt &&
+		pos.Compare(p.pos) < 0 {
 		p.pos = pos
 	}
 	wakeAll([]*reader{&p.reader})
@@ -120,7 +122,8 @@ func (t *topic) toPublish(p *publisher) (header, []event.Event, doing) {
 	if p.pos.Compare(t.mem.floor) < 0 {
 		p.pos = t.mem.floor
 	}
-	h := header{Attempt: t.mem.attempt, From: t.hub.cfg.Owner, Has: max(p.has, t.mem.floorN()), Open: maps.Clone(t.mem.open)}
+	h := header{Attempt: t.mem.attempt, From: t.hub.cfg.Owner, Has: max(p.has, t.mem.floorN()),
+		Open: maps.Clone(t.mem.open)}
 	if p.pos.Attempt == h.Attempt {
 		h.After = p.pos.N
 	}

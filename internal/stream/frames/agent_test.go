@@ -54,7 +54,8 @@ type again struct {
 
 func (again) Name() string { return "Again" }
 
-func (a again) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse, error) {
+func (a again) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	res, err := next(ctx, req)
 	if err != nil {
 		res, err = next(ctx, req)
@@ -73,7 +74,8 @@ func (a again) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next 
 type echo struct{}
 
 func (echo) Spec() tool.Spec {
-	return tool.Spec{Name: "echo", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)}
+	return tool.Spec{Name: "echo",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)}
 }
 
 func (echo) Run(_ context.Context, c *tool.Call) (*tool.Result, error) {
@@ -236,7 +238,8 @@ func (c *client) messages(t testing.TB) (out []held) {
 			t.Errorf("message %s has no last piece", id)
 		}
 		slices.Sort(h.Calls)
-		out = append(out, held{Type: h.Type, Content: h.Content, Reasoning: h.Reasoning, Finish: h.Finish, Usage: h.Usage, Calls: h.Calls})
+		out = append(out, held{Type: h.Type, Content: h.Content, Reasoning: h.Reasoning, Finish: h.Finish,
+			Usage: h.Usage, Calls: h.Calls})
 	}
 	return out
 }
@@ -278,13 +281,16 @@ func randomAnswer(t *rapid.T) (out []message.Chunk) {
 		id := rapid.SampledFrom([]string{fmt.Sprint("c", i), "", "same"}).Draw(t, "id")
 		args := rapid.SampledFrom([]string{`{"x":"a b"}`, ` {"x": "ö"} `, ``, `{"x":`, `{"x":1,}`}).Draw(t, "args")
 		cut := rapid.IntRange(0, len(args)).Draw(t, "cut")
-		for !json.Valid([]byte(`"`+strings.ReplaceAll(args[:cut], `"`, "")+`"`)) || cut < len(args) && args[cut]&0xC0 == 0x80 {
+		for !json.Valid([]byte(`"`+strings.ReplaceAll(args[:cut], `"`, "")+`"`)) ||
+			cut < len(args) && args[cut]&0xC0 == 0x80 {
 			cut++ // between characters
 		}
-		out = append(out, message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: i, ID: id, Name: "echo", Args: args[:cut]}}})
+		out = append(out,
+			message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: i, ID: id, Name: "echo", Args: args[:cut]}}})
 		out = append(out, message.Chunk{ToolCalls: []message.ToolCallChunk{{Index: i, ID: id, Args: args[cut:]}}})
 	}
-	return append(out, message.Chunk{FinishReason: "stop", Usage: &message.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7}})
+	return append(out, message.Chunk{FinishReason: "stop", Usage: &message.Usage{InputTokens: 3, OutputTokens: 4,
+		TotalTokens: 7}})
 }
 
 // What a client adds up from the pieces is what the thread's state holds, however the model streams: with calls without

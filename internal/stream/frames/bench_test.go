@@ -14,7 +14,8 @@ import (
 // BenchmarkChunk is a token for a reader of messages.
 func BenchmarkChunk(b *testing.B) {
 	p := frames.New(config(frames.MessagesTuple, frames.Values, frames.Updates, frames.Custom))
-	ev := event.Event{ID: event.ID{Attempt: 1}, Node: agent.NodeModel, Data: event.Chunk{MessageID: "0190b7c8-7f1e-7a54-9a30-0242ac120002", Text: " word"}}
+	ev := event.Event{ID: event.ID{Attempt: 1}, Node: agent.NodeModel,
+		Data: event.Chunk{MessageID: "0190b7c8-7f1e-7a54-9a30-0242ac120002", Text: " word"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		ev.ID.N++
@@ -58,7 +59,8 @@ func BenchmarkAppend(b *testing.B) {
 			}
 			s := begin()
 			for i := range 200 {
-				s.step(agent.NodeModel, wrote{agent.NodeModel, put(answer(fmt.Sprint("new", i), strings.Repeat("word ", 100)))})
+				s.step(agent.NodeModel,
+					wrote{agent.NodeModel, put(answer(fmt.Sprint("new", i), strings.Repeat("word ", 100)))})
 			}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -92,19 +94,23 @@ func BenchmarkSkip(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.evs)), "ns/event")
 }
 
-// BenchmarkRun is a run of five tool steps for a reader of values and messages: in the process that executes it, and from
-// the log.
+// BenchmarkRun is a run of five tool steps for a reader of values and messages: in the process that executes it, and
+// from the log.
 func BenchmarkRun(b *testing.B) {
 	s := begin()
-	s.step(agent.NodeModel, wrote{agent.NodeInput, put(msg(message.Human, "h", "list the files")).With(title.Put("Files"))})
+	s.step(agent.NodeModel, wrote{agent.NodeInput, put(msg(message.Human, "h", "list the files")).
+		With(title.Put("Files"))})
 	for i := range 5 {
 		id, call := fmt.Sprint("m", i), fmt.Sprint("c", i)
 		s.step(agent.NodeModel, wrote{"Some.before_model", counter.Put(i)})
-		s.add(agent.NodeModel, event.Chunk{MessageID: id, ToolCalls: []event.ToolCallChunk{{ID: call, Name: "ls", Args: `{"path":"/mnt"}`}}})
-		s.step(agent.NodeTools, wrote{agent.NodeModel, put(answer(id, "", toolCall(call, "ls", `{"path":"/mnt"}`))).With(counter.Put(i))})
+		s.add(agent.NodeModel, event.Chunk{MessageID: id,
+			ToolCalls: []event.ToolCallChunk{{ID: call, Name: "ls", Args: `{"path":"/mnt"}`}}})
+		s.step(agent.NodeTools, wrote{agent.NodeModel, put(answer(id, "", toolCall(call, "ls", `{"path":"/mnt"}`))).
+			With(counter.Put(i))})
 		s.add(agent.NodeModel, event.Message{MessageID: id})
 		s.add(agent.NodeTools, event.ToolStart{CallID: call, MessageID: id, Tool: "ls"})
-		s.step(agent.NodeBeforeModel, wrote{agent.NodeTools, put(toolResult(call, strings.Repeat("/mnt/file\n", 20)))}, wrote{"Some.after_tools", notes.Put([]string{call})})
+		s.step(agent.NodeBeforeModel, wrote{agent.NodeTools, put(toolResult(call, strings.Repeat("/mnt/file\n", 20)))},
+			wrote{"Some.after_tools", notes.Put([]string{call})})
 		s.add(agent.NodeTools, event.ToolEnd{CallID: call, MessageID: id, Tool: "ls"})
 	}
 	s.say("last", strings.SplitAfter(strings.Repeat("word ", 20), " ")...)

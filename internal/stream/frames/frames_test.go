@@ -70,7 +70,8 @@ func TestSubAgentsAreHidden(t *testing.T) {
 	s := begin()
 	scripts["sub-agent"](s)
 	got := names(project(t, config(allModes...), s.evs, frames.FrameID{}))
-	if strings.Contains(got, "|") || !strings.Contains(got, "1-3 custom") || strings.Contains(got, "1-4 ") || strings.Contains(got, "1-5 ") {
+	if strings.Contains(got, "|") || !strings.Contains(got, "1-3 custom") || strings.Contains(got, "1-4 ") ||
+		strings.Contains(got, "1-5 ") {
 		t.Error(got)
 	}
 }
@@ -105,8 +106,10 @@ func TestErrors(t *testing.T) {
 		{"metadata", bad, update, "frames: Config.Metadata: it is no JSON object"},
 		{"model metadata", badModel, update, "frames: Config.ModelMetadata: it is no JSON object"},
 		{"base", noBase, update, "project event 1-1 of run r1: load what the run began on: gone"},
-		{"update", config(), event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.State{Writes: json.RawMessage(`{`)}}, "project event 1-1 of run r1: decode update"},
-		{"unknown item", config(), event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: event.State{Writes: json.RawMessage(`[{"c":"messages","op":"remove","v":["x"]}]`)}}, "no such item"},
+		{"update", config(), event.Event{ID: event.ID{Attempt: 1, N: 1},
+			Data: event.State{Writes: json.RawMessage(`{`)}}, "project event 1-1 of run r1: decode update"},
+		{"unknown item", config(), event.Event{ID: event.ID{Attempt: 1, N: 1},
+			Data: event.State{Writes: json.RawMessage(`[{"c":"messages","op":"remove","v":["x"]}]`)}}, "no such item"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +125,8 @@ func TestErrors(t *testing.T) {
 
 func TestUnknownEventsAreNoFrames(t *testing.T) {
 	p := frames.New(config(allModes...))
-	for _, d := range []event.Data{nil, event.Unknown{KindName: "new"}, event.Progress{Text: "x"}, event.Run{Status: event.StatusPending}} {
+	for _, d := range []event.Data{nil, event.Unknown{KindName: "new"}, event.Progress{Text: "x"},
+		event.Run{Status: event.StatusPending}} {
 		if fs, err := p.Project(event.Event{ID: event.ID{Attempt: 1, N: 1}, Data: d}); err != nil || len(fs) > 0 {
 			t.Errorf("%v: %v, %v", d, fs, err)
 		}
@@ -133,7 +137,8 @@ func TestUnknownEventsAreNoFrames(t *testing.T) {
 func TestBaseIsLoadedOnce(t *testing.T) {
 	s := begin()
 	scripts["parallel tools"](s)
-	for mode, want := range map[frames.Mode]int{frames.Values: 1, frames.MessagesTuple: 1, frames.Tasks: 1, frames.Custom: 0, frames.Updates: 0} {
+	for mode, want := range map[frames.Mode]int{frames.Values: 1, frames.MessagesTuple: 1, frames.Tasks: 1,
+		frames.Custom: 0, frames.Updates: 0} {
 		n := 0
 		cfg := onBase(config(mode))
 		load := cfg.Base
@@ -165,11 +170,14 @@ func TestWhatIsShownOnce(t *testing.T) {
 			s.step(agent.NodeModel, wrote{agent.NodeInput, put(msg(message.AI, "given", "by the client"))})
 		}, ""},
 		{"messages that a new list keeps are known", frames.MessagesTuple, func(s *script) {
-			s.step(agent.NodeModel, wrote{"Summary.before_model", agent.Messages.Reset(old, msg(message.AI, "new", "x"))})
+			s.step(agent.NodeModel, wrote{"Summary.before_model",
+				agent.Messages.Reset(old, msg(message.AI, "new", "x"))})
 		}, "1-2 messages"},
-		{"values after tools wait for the last, whatever that writes; first comes the state that the run goes on with", frames.Values, func(s *script) {
-			s.step(agent.NodeModel, wrote{agent.NodeTools, put(toolResult("c0", "a"))}, wrote{agent.NodeTools, counter.Put(9)})
-		}, "1-2 values, 1-3 values"},
+		{"values after tools wait for the last, whatever that writes; first comes the state that the run goes on with",
+			frames.Values, func(s *script) {
+				s.step(agent.NodeModel, wrote{agent.NodeTools, put(toolResult("c0", "a"))},
+					wrote{agent.NodeTools, counter.Put(9)})
+			}, "1-2 values, 1-3 values"},
 		{"an update that clients cannot see is no new state", frames.Values, func(s *script) {
 			s.step(agent.NodeModel, wrote{agent.NodeInput, put(msg(message.Human, "h1", "hi"))})
 			s.step(agent.NodeModel, wrote{"x", counter.Put(9)})
@@ -184,7 +192,8 @@ func TestWhatIsShownOnce(t *testing.T) {
 		}, ""},
 		{"a tool call that never started begins with its result", frames.Tasks, func(s *script) {
 			s.add(agent.NodeTools, event.ToolStart{CallID: "c1"})
-			s.step(agent.NodeModel, wrote{agent.NodeTools, put(toolResult("c0", "a"))}, wrote{agent.NodeTools, put(toolResult("c1", "b"))})
+			s.step(agent.NodeModel, wrote{agent.NodeTools, put(toolResult("c0", "a"))},
+				wrote{agent.NodeTools, put(toolResult("c1", "b"))})
 		}, "1-2 tasks, 1-3.1 tasks, 1-3 tasks, 1-4 tasks"},
 		{"a result is not shown again with its step", frames.MessagesTuple, func(s *script) {
 			u := put(toolResult("c0", "a"))
@@ -219,7 +228,8 @@ func TestErrorAfterAnOldFallback(t *testing.T) {
 	old.Kwargs = message.Fields{message.KeyErrorFallback: json.RawMessage("true")}
 	s := begin()
 	s.add("", event.Run{Status: event.StatusError, Error: "the disk is full"})
-	if got := names(project(t, onBase(config(), old), s.evs, frames.FrameID{})); got != "1-1 metadata\n1-2.1 error\n1-2 end" {
+	if got := names(project(t, onBase(config(), old), s.evs,
+		frames.FrameID{})); got != "1-1 metadata\n1-2.1 error\n1-2 end" {
 		t.Error(got)
 	}
 }

@@ -32,7 +32,8 @@ var scripts = map[string]func(s *script){
 		s.say("m1", "One\n", "two")
 		m := answer("m1", "One\ntwo")
 		m.Content = append([]message.Part{{Type: message.PartReasoning, Text: "Let me think."}}, m.Content...)
-		s.step(agent.Done, wrote{agent.NodeModel, put(m).With(counter.Put(2))}, wrote{"Guard.after_model", counter.Put(3)},
+		s.step(agent.Done, wrote{agent.NodeModel, put(m).With(counter.Put(2))},
+			wrote{"Guard.after_model", counter.Put(3)},
 			wrote{"TitleMiddleware.after_model", title.Put("One")}, wrote{"Usage.after_model", put(m)})
 		s.add(agent.NodeModel, event.Message{MessageID: "m1", First: 4})
 		s.add("Memory.after_agent", event.Custom{Value: json.RawMessage("{\"type\":\n\"saved\"}")})
@@ -43,9 +44,12 @@ var scripts = map[string]func(s *script){
 		s.say("m1", "Both.")
 		for i, name := range []string{"ls", "bash"} {
 			id := fmt.Sprint("c", i)
-			s.add(agent.NodeModel, event.Chunk{MessageID: "m1", ToolCalls: []event.ToolCallChunk{{Index: i, ID: id, Name: name}}})
-			s.add(agent.NodeModel, event.Chunk{MessageID: "m1", ToolCalls: []event.ToolCallChunk{{Index: i, ID: id, Args: `{"x":`}}})
-			s.add(agent.NodeModel, event.Chunk{MessageID: "m1", ToolCalls: []event.ToolCallChunk{{Index: i, Args: ` "` + name + `"}`}}})
+			s.add(agent.NodeModel, event.Chunk{MessageID: "m1",
+				ToolCalls: []event.ToolCallChunk{{Index: i, ID: id, Name: name}}})
+			s.add(agent.NodeModel, event.Chunk{MessageID: "m1",
+				ToolCalls: []event.ToolCallChunk{{Index: i, ID: id, Args: `{"x":`}}})
+			s.add(agent.NodeModel, event.Chunk{MessageID: "m1",
+				ToolCalls: []event.ToolCallChunk{{Index: i, Args: ` "` + name + `"}`}}})
 		}
 		calls := []message.ToolCall{toolCall("c0", "ls", `{"x": "ls"}`), toolCall("c1", "bash", `{"x": "bash"}`)}
 		s.step(agent.NodeTools, wrote{agent.NodeModel, put(answer("m1", "Both.", calls...))})
@@ -57,7 +61,8 @@ var scripts = map[string]func(s *script){
 		second := put(toolResult("c1", "two"))
 		raw, _ := second.MarshalJSON()
 		s.add(agent.NodeTools, event.ToolEnd{CallID: "c1", MessageID: "m1", Tool: "bash", Writes: raw})
-		s.step(agent.NodeBeforeModel, wrote{agent.NodeTools, put(toolResult("c0", "one")).With(counter.Put(1))}, wrote{agent.NodeTools, second})
+		s.step(agent.NodeBeforeModel, wrote{agent.NodeTools, put(toolResult("c0", "one")).With(counter.Put(1))},
+			wrote{agent.NodeTools, second})
 		s.add(agent.NodeTools, event.ToolEnd{CallID: "c0", MessageID: "m1", Tool: "ls"})
 		s.add("", event.Run{Status: event.StatusSuccess})
 	},
@@ -102,8 +107,10 @@ var scripts = map[string]func(s *script){
 		s.add("", event.Run{Status: event.StatusSuccess})
 	},
 	"questions": func(s *script) {
-		s.step(agent.NodeTools, human, wrote{agent.NodeModel, put(answer("m1", "", toolCall("c0", "ask", "{}"), toolCall("c1", "ask", "{}")))})
-		s.add(agent.NodeTools, event.Interrupt{InterruptID: "i0", CallID: "c0", Value: json.RawMessage(`{"question": "a?"}`)})
+		s.step(agent.NodeTools, human,
+			wrote{agent.NodeModel, put(answer("m1", "", toolCall("c0", "ask", "{}"), toolCall("c1", "ask", "{}")))})
+		s.add(agent.NodeTools, event.Interrupt{InterruptID: "i0", CallID: "c0",
+			Value: json.RawMessage(`{"question": "a?"}`)})
 		s.add(agent.NodeTools, event.Interrupt{InterruptID: "i1", CallID: "c1", Value: json.RawMessage(`"b?"`)})
 		s.add("", event.Run{Status: event.StatusInterrupted})
 	},
@@ -114,7 +121,8 @@ var scripts = map[string]func(s *script){
 	},
 	"answer that was changed": func(s *script) {
 		s.step(agent.NodeModel, human)
-		s.add(agent.NodeModel, event.Chunk{MessageID: "m1", Text: "I call", ToolCalls: []event.ToolCallChunk{{Index: 0, ID: "c0", Name: "ls", Args: "{"}}})
+		s.add(agent.NodeModel, event.Chunk{MessageID: "m1", Text: "I call",
+			ToolCalls: []event.ToolCallChunk{{Index: 0, ID: "c0", Name: "ls", Args: "{"}}})
 		s.step(agent.Done, wrote{agent.NodeModel, put(answer("m1", "I call no more"))})
 		s.add(agent.NodeModel, event.Message{MessageID: "m1"})
 		s.say("m2", "Go")
@@ -125,8 +133,10 @@ var scripts = map[string]func(s *script){
 	},
 	"summary": func(s *script) {
 		s.step(agent.NodeModel, human)
-		s.step(agent.NodeModel, wrote{"Summary.before_model", agent.Messages.Reset(msg(message.Human, "s1", "so far")).With(title.Put("Sum"))})
-		s.step(agent.Done, wrote{"Patch.before_model", put(msg(message.AI, "a9", "by hand")).With(agent.Messages.Remove("s1"), title.Delete())})
+		s.step(agent.NodeModel, wrote{"Summary.before_model", agent.Messages.Reset(msg(message.Human, "s1", "so far")).
+			With(title.Put("Sum"))})
+		s.step(agent.Done, wrote{"Patch.before_model", put(msg(message.AI, "a9", "by hand")).
+			With(agent.Messages.Remove("s1"), title.Delete())})
 		s.add("", event.Run{Status: event.StatusSuccess})
 	},
 	"sub-agent": func(s *script) {

@@ -33,7 +33,8 @@ func schema() state.Schema {
 }
 
 var allModes = []frames.Mode{
-	frames.Values, frames.Updates, frames.MessagesTuple, frames.Messages, frames.Custom, frames.Tasks, frames.Checkpoints, frames.Debug,
+	frames.Values, frames.Updates, frames.MessagesTuple, frames.Messages, frames.Custom, frames.Tasks,
+	frames.Checkpoints, frames.Debug,
 }
 
 // script is a run as a list of events.
@@ -73,7 +74,8 @@ func (s *script) step(next string, updates ...wrote) {
 		if err != nil {
 			panic(err)
 		}
-		id := s.add(w.node, event.State{Writes: raw, Checkpoint: fmt.Sprintf("cp%d", s.cps), Next: next, Last: i == len(updates)-1})
+		id := s.add(w.node, event.State{Writes: raw, Checkpoint: fmt.Sprintf("cp%d", s.cps), Next: next,
+			Last: i == len(updates)-1})
 		s.made[id] = w.u
 	}
 }
@@ -113,8 +115,9 @@ func msg(role message.Role, id, text string) message.Message {
 // answer is a finished message of the model.
 func answer(id, text string, calls ...message.ToolCall) message.Message {
 	m := message.Message{
-		ID: id, Role: message.AI, ToolCalls: calls, Usage: &message.Usage{InputTokens: 5, OutputTokens: 2, TotalTokens: 7},
-		ResponseMetadata: message.Fields{"finish_reason": json.RawMessage(`"stop"`), "model_name": json.RawMessage(`"fake"`)},
+		ID: id, Role: message.AI, ToolCalls: calls, Usage: &message.Usage{InputTokens: 5, OutputTokens: 2,
+			TotalTokens: 7}, ResponseMetadata: message.Fields{"finish_reason": json.RawMessage(`"stop"`),
+			"model_name": json.RawMessage(`"fake"`)},
 	}
 	if text != "" {
 		m.Content = []message.Part{message.Text(text)}

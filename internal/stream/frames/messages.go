@@ -35,7 +35,8 @@ func (p *Projector) messages(s *scope, c *change) error {
 
 // tuple shows a message as a whole, or what is missing of one that was streamed.
 func (p *Projector) tuple(s *scope, node string, m arrival) error {
-	if !p.wants(inTuples) || node == agent.NodeInput || m.Role != message.AI && m.Role != message.Tool && node != agent.NodeSteer {
+	if !p.wants(inTuples) || node == agent.NodeInput || m.Role != message.AI && m.Role != message.Tool &&
+		node != agent.NodeSteer {
 		return nil
 	}
 	model := node == agent.NodeModel && m.Role == message.AI
@@ -65,7 +66,8 @@ func (p *Projector) remove(s *scope, id string, meta []byte) {
 }
 
 func removal(id string) []byte {
-	b := append([]byte(nil), `{"content":"","additional_kwargs":{},"response_metadata":{},"type":"remove","name":null,"id":`...)
+	b := append([]byte(nil),
+		`{"content":"","additional_kwargs":{},"response_metadata":{},"type":"remove","name":null,"id":`...)
 	return append(rawjson.AppendString(b, id), '}')
 }
 

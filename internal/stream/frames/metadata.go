@@ -86,7 +86,8 @@ func (p *Projector) metadataOf(s *scope, node, call string, model bool) []byte {
 
 func (p *Projector) newMetadataOf(s *scope, node, call string, model bool) []byte {
 	ns := s.path + node + ":" + p.task(s, node, call)
-	o := rawjson.Object{Buf: append(make([]byte, 0, len(p.meta.start)+len(p.meta.model)+2*len(ns)+256), p.meta.start...)}
+	o := rawjson.Object{Buf: append(make([]byte, 0, len(p.meta.start)+len(p.meta.model)+2*len(ns)+256),
+		p.meta.start...)}
 	o.Int("langgraph_step", int64(s.step()))
 	o.String("langgraph_node", node)
 	o.Raw("langgraph_triggers", triggers(node))

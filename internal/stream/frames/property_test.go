@@ -35,7 +35,8 @@ func randomRun(t *rapid.T) *script {
 	for range rapid.IntRange(0, 8).Draw(t, "parts") {
 		parts[rapid.IntRange(0, len(parts)-1).Draw(t, "part")]()
 	}
-	ends := []event.Run{{Status: event.StatusSuccess}, {Status: event.StatusError, Error: "text"}, {Status: event.StatusInterrupted}}
+	ends := []event.Run{{Status: event.StatusSuccess}, {Status: event.StatusError, Error: "text"},
+		{Status: event.StatusInterrupted}}
 	w.add("", rapid.SampledFrom(ends).Draw(t, "end"))
 	return w.script
 }
@@ -69,7 +70,8 @@ func (w *writer) hook(node string) wrote {
 			u = agent.Messages.Replace(msg(message.AI, w.log[len(w.log)-1], "other words"))
 		}
 	case 6:
-		id := rapid.SampledFrom([]string{"h0", "again", w.name("p")}).Draw(w.t, "id") // one that was removed may come back
+		// one that was removed may come back
+		id := rapid.SampledFrom([]string{"h0", "again", w.name("p")}).Draw(w.t, "id")
 		if !slices.Contains(w.log, id) {
 			w.log = append(w.log, id)
 		}
@@ -93,7 +95,8 @@ func (w *writer) talk() {
 	w.add("x", event.Custom{Value: json.RawMessage("{\n\"a\":\r1}")})
 	w.add(agent.NodeTools, event.Progress{CallID: "c", Text: "…"})
 	if w.odds(2) {
-		w.add(agent.NodeTools, event.Interrupt{InterruptID: w.name("i"), CallID: w.name("c"), Value: json.RawMessage("[\n]")})
+		w.add(agent.NodeTools, event.Interrupt{InterruptID: w.name("i"), CallID: w.name("c"),
+			Value: json.RawMessage("[\n]")})
 	} else {
 		w.add("", event.Interrupt{})
 	}
@@ -112,7 +115,8 @@ func (w *writer) model() {
 		case 1:
 			c.Reasoning = "hm "
 		case 2:
-			c.ToolCalls = []event.ToolCallChunk{{Index: rapid.IntRange(0, 1).Draw(w.t, "index"), ID: "c", Name: "ls", Args: `{}`}}
+			c.ToolCalls = []event.ToolCallChunk{{Index: rapid.IntRange(0, 1).Draw(w.t, "index"), ID: "c", Name: "ls",
+				Args: `{}`}}
 		}
 		b.Add(message.Chunk{Text: c.Text, Reasoning: c.Reasoning, ToolCalls: builderCalls(c)})
 		live = append(live, w.add(agent.NodeModel, c))
@@ -192,7 +196,8 @@ func (w *writer) subAgent() {
 }
 
 func randomConfig(t *rapid.T) frames.Config {
-	modes := rapid.SliceOfDistinct(rapid.SampledFrom(allModes), func(m frames.Mode) frames.Mode { return m }).Draw(t, "modes")
+	modes := rapid.SliceOfDistinct(rapid.SampledFrom(allModes), func(m frames.Mode) frames.Mode { return m }).
+		Draw(t, "modes")
 	cfg := config(modes...)
 	cfg.Subgraphs = rapid.Bool().Draw(t, "subgraphs")
 	return onBase(cfg, msg(message.Human, "h0", "hello"), msg(message.AI, "a0", "Hello!"))
@@ -215,7 +220,8 @@ func TestResumeGivesExactlyTheRest(t *testing.T) {
 	})
 }
 
-// Every frame is one line of JSON and has an id of its own; a run begins with "metadata" and ends with "end", once each.
+// Every frame is one line of JSON and has an id of its own; a run begins with "metadata" and ends with "end", once
+// each.
 func TestFramesAreWellFormed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, cfg := randomRun(rt), randomConfig(rt)
@@ -331,7 +337,8 @@ func TestFrameID(t *testing.T) {
 			t.Errorf("%q was read as %v, %v", s, id, ok)
 		}
 	}
-	for _, s := range []string{"", "-1", "0", "0-0", "0-1", "1-0", "1-1.0", "1-1.", "1-1.01", "1-1.+1", "1-1.1.1", "1.1-1", "1795258024042-3", "$", "x"} {
+	for _, s := range []string{"", "-1", "0", "0-0", "0-1", "1-0", "1-1.0", "1-1.", "1-1.01", "1-1.+1", "1-1.1.1",
+		"1.1-1", "1795258024042-3", "$", "x"} {
 		if id, ok := frames.ParseFrameID(s); ok || id != (frames.FrameID{}) {
 			t.Errorf("%q was read as %v", s, id)
 		}
@@ -359,7 +366,8 @@ func TestParseModes(t *testing.T) {
 		t.Errorf("none: %v, %v", got, err)
 	}
 	for _, bad := range []string{"events", "", "Values"} {
-		if _, err := frames.ParseModes([]string{"values", bad}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", bad)) {
+		if _, err := frames.ParseModes([]string{"values", bad}); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", bad)) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -87,7 +87,8 @@ func (p *Projector) prepare(s *scope) error {
 	}
 	b := append(make([]byte, 0, 256), `},"response_metadata":{},"type":"AIMessageChunk","name":null,"id":`...)
 	b = rawjson.AppendString(b, s.stream.id)
-	s.stream.middle = append(b, `,"tool_calls":[],"invalid_tool_calls":[],"usage_metadata":null,"tool_call_chunks":[`...)
+	s.stream.middle = append(b,
+		`,"tool_calls":[],"invalid_tool_calls":[],"usage_metadata":null,"tool_call_chunks":[`...)
 	s.stream.end = append([]byte(`],"chunk_position":null},`), p.metadataOf(s, agent.NodeModel, "", true)...)
 	s.stream.end = append(s.stream.end, ']')
 	return nil
@@ -226,7 +227,8 @@ func valid(s string) string {
 func builderChunk(c *event.Chunk) message.Chunk {
 	out := message.Chunk{Text: c.Text, Reasoning: c.Reasoning}
 	for _, tc := range c.ToolCalls {
-		out.ToolCalls = append(out.ToolCalls, message.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name, Args: tc.Args})
+		out.ToolCalls = append(out.ToolCalls, message.ToolCallChunk{Index: tc.Index, ID: tc.ID, Name: tc.Name,
+			Args: tc.Args})
 	}
 	return out
 }

@@ -22,8 +22,8 @@ func VisibleValues(st state.State) (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// visible are the channels of a state that clients see: those with a value, and, once there is any, those that are empty until they
-// are written, as LangGraph has them.
+// visible are the channels of a state that clients see: those with a value, and, once there is any, those that are
+// empty until they are written, as LangGraph has them.
 func visible(st state.State) ([]state.Encoded, error) {
 	list, err := st.Encoded()
 	if len(list) == 0 {

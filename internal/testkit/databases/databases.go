@@ -69,7 +69,8 @@ func Dir(t testing.TB, features []database.Feature) string {
 	for _, f := range features {
 		names = append(names, f.Name)
 	}
-	made, _ := empty.LoadOrStore(strings.Join(names, " "), sync.OnceValues(func() ([]byte, error) { return newDatabase(features) }))
+	made, _ := empty.LoadOrStore(strings.Join(names, " "),
+		sync.OnceValues(func() ([]byte, error) { return newDatabase(features) }))
 	data, err := made.(func() ([]byte, error))() //nolint:forcetypeassert // empty holds nothing else
 	dir := t.TempDir()
 	if err == nil {
@@ -192,7 +193,8 @@ func (f *Fixture) Equal(what string, got, want any) {
 // Sound fails the test if the store finds a fault in what it holds.
 func (f *Fixture) Sound() {
 	f.Helper()
-	f.Must(f.Store.System().Verify(f.Context(), state.Schema{}, store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
+	f.Must(f.Store.System().Verify(f.Context(), state.Schema{},
+		store.Visitor{Problem: func(p store.Problem) { f.Errorf("fault: %+v", p) }}))
 }
 
 // Together calls do side by side, n times, and returns how many had no error; the others must have failed with lost.

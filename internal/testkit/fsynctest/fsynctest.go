@@ -1,5 +1,6 @@
-// Package fsynctest tells tests what a function makes durable. It runs the function in a process of its own, under strace, and
-// compares the files and folders that were synced with those that should be. Only a power cut shows that a sync is missing, and no test makes one.
+// Package fsynctest tells tests what a function makes durable. It runs the function in a process of its own, under
+// strace, and compares the files and folders that were synced with those that should be. Only a power cut shows that a
+// sync is missing, and no test makes one.
 package fsynctest
 
 import (
@@ -15,16 +16,16 @@ import (
 // childEnv names the folder in which the traced process works.
 const childEnv = "PUDU_FSYNCTEST_DIR"
 
-// call is a line of strace about a sync that succeeded, "4711 fsync(7</tmp/x/file>) = 0", or that has begun when something
-// happens in another thread, "4711 fsync(7</tmp/x/file> <unfinished ...>".
+// call is a line of strace about a sync that succeeded, "4711 fsync(7</tmp/x/file>) = 0", or that has begun when
+// something happens in another thread, "4711 fsync(7</tmp/x/file> <unfinished ...>".
 var call = regexp.MustCompile(`\bf(?:data)?sync\(\d+<(.*)>(?:\)\s+= 0| <unfinished \.\.\.>)$`)
 
 // random is what makes the names of temporary files differ each time.
 var random = regexp.MustCompile(`[0-9a-f]{16}|[0-9A-Z]{26}|\d{6,}`)
 
-// Check runs do in an empty folder and compares the paths below it that were synced, in their order, with want; "." is the folder
-// itself, and what is random in a name is "*". It runs the test once more in another process, where it does nothing but do. So a
-// test calls it at its very beginning, and does nothing else.
+// Check runs do in an empty folder and compares the paths below it that were synced, in their order, with want; "." is
+// the folder itself, and what is random in a name is "*". It runs the test once more in another process, where it does
+// nothing but do. So a test calls it at its very beginning, and does nothing else.
 func Check(t *testing.T, do func(dir string) error, want ...string) {
 	t.Helper()
 	if dir := os.Getenv(childEnv); dir != "" {
@@ -34,7 +35,8 @@ func Check(t *testing.T, do func(dir string) error, want ...string) {
 		return
 	}
 	dir, trace := t.TempDir(), filepath.Join(t.TempDir(), "trace")
-	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace, os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this very program
+	cmd := exec.CommandContext(t.Context(), "strace", //nolint:gosec // this very program
+		"-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace, os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), childEnv+"="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("run under strace, which scripts/setup tests installs: %v\n%s", err, out)

@@ -19,6 +19,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.Sync(), d.Sync(), os.WriteFile(filepath.Join(dir, "unsynced"), []byte("x"), 0o600), f.Close(), d.Close())
+		return errors.Join(f.Sync(), d.Sync(), os.WriteFile(filepath.Join(dir, "unsynced"), []byte("x"), 0o600),
+			f.Close(), d.Close())
 	}, "temp-*", ".")
 }

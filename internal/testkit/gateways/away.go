@@ -8,7 +8,8 @@ import (
 // Errand is a request to a route that asks the store.
 type Errand struct {
 	Method, Path, Body string
-	// End is what an answer ends with that begins before the store is asked for the last time: it is cut off where that fails.
+	// End is what an answer ends with that begins before the store is asked for the last time: it is cut off where that
+	// fails.
 	End string
 	// Before makes what is needed anew for each try.
 	Before func()
@@ -21,7 +22,8 @@ const (
 	LogEnd    = `{"run":`
 )
 
-// Away has the store refuse each call of each request once: the client is told to come again, and never that all went well.
+// Away has the store refuse each call of each request once: the client is told to come again, and never that all went
+// well.
 func (k *Kit) Away(list []Errand) {
 	k.T.Helper()
 	for _, e := range list {
@@ -53,8 +55,8 @@ func (k *Kit) away(e Errand, n int64) bool {
 	if e.End != "" && w.Code == http.StatusOK && cut == (e.End == StateEnd) && !ends {
 		return true
 	}
-	if want := `{"detail":"The server's database cannot be reached; try again"}`; w.Code != http.StatusServiceUnavailable ||
-		w.Body.String() != want || w.Header().Get("Retry-After") != "5" {
+	const want = `{"detail":"The server's database cannot be reached; try again"}`
+	if w.Code != http.StatusServiceUnavailable || w.Body.String() != want || w.Header().Get("Retry-After") != "5" {
 		k.T.Errorf("%s %s, call %d: %d %.300s", e.Method, e.Path, n, w.Code, w.Body)
 	}
 	return true

@@ -129,7 +129,8 @@ func Form(fields ...Field) (contentType, body string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, f := range fields {
-		part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {fmt.Sprintf(`form-data; name="%s"; filename="%s"`, f.Name, f.Filename)}})
+		part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {fmt.Sprintf(`form-data; name="%s"; `+
+			`filename="%s"`, f.Name, f.Filename)}})
 		if err == nil {
 			_, err = io.WriteString(part, f.Content)
 		}

@@ -1,5 +1,6 @@
-// Package gateways has what the tests of the gateway and of its groups share: a server on a real store with a model that answers
-// by a table, requests and the answers they must have, a store that fails when it is told to, clients that stand still.
+// Package gateways has what the tests of the gateway and of its groups share: a server on a real store with a model
+// that answers by a table, requests and the answers they must have, a store that fails when it is told to, clients that
+// stand still.
 package gateways
 
 import (
@@ -99,7 +100,8 @@ func NewOf(t *testing.T, of agent.Config, change func(*gateway.Config), middlewa
 }
 
 // NewAt makes a kit on a database.
-func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*gateway.Config), middlewares ...agent.Middleware) *Kit {
+func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(*gateway.Config),
+	middlewares ...agent.Middleware) *Kit {
 	t.Helper()
 	database.Features, database.After = feature.All(), []store.After{runs.After, search.After}
 	database.Changed = []store.Changed{search.Changed}
@@ -109,7 +111,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	}
 	st := faulty{opened}
 	freed := make(chan struct{})
-	k := &Kit{T: t, Free: sync.OnceFunc(func() { close(freed) }), Begun: make(chan struct{}, 100), Vars: make(map[string]string)}
+	k := &Kit{T: t, Free: sync.OnceFunc(func() { close(freed) }), Begun: make(chan struct{}, 100),
+		Vars: make(map[string]string)}
 	if of.Model == nil {
 		of.Model = kitModel{freed, k.Begun}
 	}
@@ -141,7 +144,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	serving.Go(func() { m.Serve(ctx, nil) })
 	indexer := search.NewIndexer(search.Config{Store: opened, Content: contentOf(st, m.Schema())})
 	trash := bin.New(bin.Config{
-		Store: st, Schema: a.Schema(), Drop: func(ctx context.Context, u access.User, id string, still func(store.Thread) bool) error {
+		Store: st, Schema: a.Schema(), Drop: func(ctx context.Context, u access.User, id string,
+			still func(store.Thread) bool) error {
 			return st.For(u).DropThread(ctx, id, still)
 		},
 		Stop: func(ctx context.Context, u access.User, id string) error {
@@ -150,7 +154,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 		},
 		Keep: func() (trashed, temporary time.Duration) { return 30 * 24 * time.Hour, 24 * time.Hour },
 	})
-	jobs := job.New(job.Config{Store: opened, Owner: "test", Kinds: slices.Concat(m.Kinds(), indexer.Kinds(), trash.Kinds())})
+	jobs := job.New(job.Config{Store: opened, Owner: "test",
+		Kinds: slices.Concat(m.Kinds(), indexer.Kinds(), trash.Kinds())})
 	serving.Go(func() { jobs.Work(ctx) })
 	hubOfNews := news.NewHub(news.Config{Store: opened})
 	serving.Go(func() { hubOfNews.Work(ctx) })
@@ -158,7 +163,8 @@ func NewAt(t *testing.T, database sqlstore.Config, of agent.Config, change func(
 	c := gateway.Config{
 		Manager: m, Hub: hub, Store: st, Items: items.New(st), Assistants: assistants.New(st),
 		FolderFiles: FolderFilesIn(st, shared), FolderQuota: 1 << 20, DeleteFolder: DeleteFolderIn(st, shared),
-		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st), Audit: audit.New(st, nil, nil),
+		Folders: folders.New(st), Searches: search.New(st, nil), Sessions: session.New(st), Jobs: job.NewQueue(st),
+		Audit:     audit.New(st, nil, nil),
 		Agents:    agents.NewFolder(t.TempDir()),
 		Approvals: approval.NewGrants(opened),
 		Memory:    memory.New(memory.Config{Store: opened}), Told: toldFrom(opened, m.Schema()),
@@ -206,7 +212,8 @@ func RecordFrom(st store.Store) func(context.Context, access.User, string, strin
 }
 
 // toldFrom says what runs were told of the memory.
-func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User, store.Run) ([]memory.Told, error) {
+func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User, store.Run) ([]memory.Told,
+	error) {
 	return func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error) {
 		mine := memory.New(memory.Config{Store: st}).For(u)
 		last, err := mine.LastOf(ctx, run.ID)
@@ -273,7 +280,8 @@ func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[mess
 				Kwargs: message.Fields{message.KeyErrorFallback: json.RawMessage("true")}, FinishReason: "stop"}, nil)
 			return
 		case text == "spend":
-			usage := message.Usage{InputTokens: 10, OutputTokens: 7, TotalTokens: 17, CacheRead: 4, CacheCreation: 3, Reasoning: 2}
+			usage := message.Usage{InputTokens: 10, OutputTokens: 7, TotalTokens: 17, CacheRead: 4, CacheCreation: 3,
+				Reasoning: 2}
 			yield(message.Chunk{Text: "Spent.", Usage: &usage, FinishReason: "stop"}, nil)
 			return
 		case text == "wait":
@@ -293,15 +301,17 @@ func (k kitModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[mess
 
 // Tools are those of the kit's agent: ask and count.
 func Tools() []tool.Tool {
-	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."}, func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
-		if c.Answer == nil {
-			return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
-		}
-		return tool.Text("you said " + string(c.Answer)), nil
-	})
-	count := tool.MustNew(tool.Spec{Name: "count", Description: "Counts."}, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
-		return tool.Text("counted"), nil
-	})
+	ask := tool.MustNew(tool.Spec{Name: "ask", Description: "Asks."},
+		func(_ context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			if c.Answer == nil {
+				return nil, &tool.InterruptError{Questions: []tool.Question{{Value: json.RawMessage(`"may I?"`)}}}
+			}
+			return tool.Text("you said " + string(c.Answer)), nil
+		})
+	count := tool.MustNew(tool.Spec{Name: "count", Description: "Counts."},
+		func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+			return tool.Text("counted"), nil
+		})
 	return []tool.Tool{ask, count}
 }
 
@@ -406,7 +416,8 @@ func (k *Kit) Play(list []Scenario) {
 			}
 		}
 		if s.Want != "" {
-			if why := jsontest.Unlike(jsontest.Decode(k.T, []byte(k.Fill(s.Want))), jsontest.Decode(k.T, body)); why != "" {
+			if why := jsontest.Unlike(jsontest.Decode(k.T, []byte(k.Fill(s.Want))),
+				jsontest.Decode(k.T, body)); why != "" {
 				k.T.Errorf("%s\n%s\nin %.3000s", name, why, body)
 			}
 		}

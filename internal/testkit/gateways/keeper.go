@@ -34,14 +34,16 @@ func (k *Keeper) List(context.Context) (models.List, error) {
 
 // Providers lists one.
 func (k *Keeper) Providers(context.Context) (models.Providers, error) {
-	return models.Providers{Providers: []models.Provider{{Name: "openai", NeedsKey: true, KeyVariables: []string{}, Models: []string{}}}}, k.Err
+	return models.Providers{Providers: []models.Provider{{Name: "openai", NeedsKey: true, KeyVariables: []string{},
+		Models: []string{}}}}, k.Err
 }
 
 // Add keeps an entry.
 func (k *Keeper) Add(_ context.Context, g config.Given, standard bool) error {
 	return k.change(func() {
 		k.Given = append(k.Given, g)
-		k.list.Models = append(k.list.Models, models.Listed{Name: g.FullName(), Provider: g.Provider, Model: g.ID, Origin: models.Added, Settings: g.Settings})
+		k.list.Models = append(k.list.Models, models.Listed{Name: g.FullName(), Provider: g.Provider, Model: g.ID,
+			Origin: models.Added, Settings: g.Settings})
 		if standard {
 			k.list.Default = g.FullName()
 		}
@@ -95,6 +97,7 @@ func (k *Keeper) Test(_ context.Context, t models.Trial) (probe.Test, error) {
 	return func(_ context.Context, done func(probe.Result)) (probe.Examined, error) {
 		r := probe.Result{Task: "answers", Outcome: probe.Pass}
 		done(r)
-		return probe.Examined{Report: probe.Report{Results: []probe.Result{r}, Verdict: probe.Answers}, Name: t.FullName()}, nil
+		return probe.Examined{Report: probe.Report{Results: []probe.Result{r}, Verdict: probe.Answers},
+			Name: t.FullName()}, nil
 	}, k.change(func() { k.Tried = append(k.Tried, t) })
 }

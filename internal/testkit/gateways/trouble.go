@@ -149,7 +149,8 @@ func (f faultyData) Write(ctx context.Context, threadID string, s store.Step) (s
 	return askFor(ctx, func() (string, error) { return f.UserData.Write(ctx, threadID, s) })
 }
 
-func (f faultyData) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint, error) {
+func (f faultyData) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint,
+	error) {
 	return askFor(ctx, func() (store.Checkpoint, error) { return f.UserData.Checkpoint(ctx, schema, threadID, id) })
 }
 
@@ -158,7 +159,10 @@ func (f faultyData) FirstCheckpoint(ctx context.Context, runID string) (store.Ch
 }
 
 func (f faultyData) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint, error) {
-	return askFor(ctx, func() ([]store.Checkpoint, error) { return f.UserData.Checkpoints(ctx, threadID, before, limit) })
+	return askFor(ctx, func() ([]store.Checkpoint,
+		error) {
+		return f.UserData.Checkpoints(ctx, threadID, before, limit)
+	})
 }
 
 // Events are the names of frames.
@@ -194,7 +198,8 @@ type (
 
 type faultyBound struct{ database.Bound }
 
-func (f faultyBound) Read(ctx context.Context, statement string, scan func(database.Row) (bool, error), args ...any) error {
+func (f faultyBound) Read(ctx context.Context, statement string, scan func(database.Row) (bool, error),
+	args ...any) error {
 	return ask(ctx, func() error { return f.Bound.Read(ctx, statement, scan, args...) })
 }
 

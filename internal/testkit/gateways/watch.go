@@ -100,6 +100,7 @@ type Broken struct {
 }
 
 // Follow implements gateway.Follower.
-func (b *Broken) Follow(_ context.Context, _ access.User, runID string, _ event.ID, _ func([]event.Event) error) (store.Run, error) {
+func (b *Broken) Follow(_ context.Context, _ access.User, runID string, _ event.ID,
+	_ func([]event.Event) error) (store.Run, error) {
 	return b.Run, b.Happens(runID)
 }

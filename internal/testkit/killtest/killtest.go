@@ -1,6 +1,6 @@
-// Package killtest kills a process with SIGKILL at moments all over its work, again and again, and has what is left looked at. The
-// process is the program of the tests itself, which runs the same test once more: there, [Site.Run] does the work and ends the
-// process. `make crash` asks for more kills with the flag -kills.
+// Package killtest kills a process with SIGKILL at moments all over its work, again and again, and has what is left
+// looked at. The process is the program of the tests itself, which runs the same test once more: there, [Site.Run] does
+// the work and ends the process. `make crash` asks for more kills with the flag -kills.
 package killtest
 
 import (
@@ -33,8 +33,8 @@ const slowest = 2 * time.Minute
 type Site struct {
 	// Before makes what the process finds, and returns what Work is told.
 	Before func(kill int) string
-	// Work is done by the process. It calls begin where kills begin to matter, and did after each part that must stay from there
-	// on. It may have no end.
+	// Work is done by the process. It calls begin where kills begin to matter, and did after each part that must stay
+	// from there on. It may have no end.
 	Work func(ctx context.Context, told string, begin func(), did func(part string)) error
 	// After looks at what is left; parts are those that the process said it has done. whole is that it came to its end.
 	After func(kill int, parts []string, whole bool)

@@ -1,5 +1,5 @@
-// Package machinetest is for tests that not every machine can run: one that is not root, or has no bubblewrap. Such a test
-// says so instead of passing in silence: make test lists it at its end, and where every test must run it fails.
+// Package machinetest is for tests that not every machine can run: one that is not root, or has no bubblewrap. Such a
+// test says so instead of passing in silence: make test lists it at its end, and where every test must run it fails.
 package machinetest
 
 import (

@@ -1,5 +1,5 @@
-// Package natstest runs a real NATS server inside of a test. It can be stopped and started again on its port, as a server
-// that goes away and comes back.
+// Package natstest runs a real NATS server inside of a test. It can be stopped and started again on its port, as a
+// server that goes away and comes back.
 package natstest
 
 import (
@@ -27,8 +27,8 @@ func Start(t testing.TB) *Server {
 	return StartWith(t, server.Options{})
 }
 
-// StartWith is Start with options, such as Username and Password, Authorization (a token) or MaxPayload. The port is its own
-// choice.
+// StartWith is Start with options, such as Username and Password, Authorization (a token) or MaxPayload. The port is
+// its own choice.
 func StartWith(t testing.TB, opts server.Options) *Server {
 	t.Helper()
 	opts.Host, opts.Port, opts.NoLog, opts.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, true

@@ -49,8 +49,9 @@ func (l *Lazy) Database(tb TB) string {
 	return url
 }
 
-// Copy makes a database for one test, as Database does, but a copy of one that prepare has filled: it is called once, and no
-// session of its may be left when it returns. To migrate each test's database took half of the time of tests that do little else.
+// Copy makes a database for one test, as Database does, but a copy of one that prepare has filled: it is called once,
+// and no session of its may be left when it returns. To migrate each test's database took half of the time of tests
+// that do little else.
 func (l *Lazy) Copy(tb TB, prepare func(ctx context.Context, url string) error) string {
 	tb.Helper()
 	server := l.Server(tb)

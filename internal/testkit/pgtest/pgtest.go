@@ -1,6 +1,7 @@
 // Package pgtest runs a real PostgreSQL server for tests and for the programs that test: one server per process, in a
 // folder of its own that is removed at the end, with every guarantee of durability switched on. It can be killed and
-// started again. Whoever uses the server may be killed too: a small watcher then ends the server and removes the folder.
+// started again. Whoever uses the server may be killed too: a small watcher then ends the server and removes the
+// folder.
 //
 // The store's tests are its first user: a [Lazy] server, and a database or a schema per test.
 package pgtest
@@ -203,7 +204,8 @@ func (s *Server) configure(cfg Config) error {
 	lines := append([]string{
 		"", listen, fmt.Sprintf("port = %d", s.socketPort()), "unix_socket_directories = '" + s.dir + "'",
 		"fsync = on", "full_page_writes = on", "synchronous_commit = on", "max_connections = 200",
-		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap", // its files go with the folder of a server that is killed
+		// its files go with the folder of a server that is killed
+		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap",
 		"logging_collector = off", "log_min_messages = warning",
 	}, cfg.Settings...)
 	f, err := os.OpenFile(filepath.Join(s.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
@@ -259,7 +261,8 @@ func (s *Server) CreateDatabase(ctx context.Context, name string) (string, error
 
 // copyDatabase makes a database from another, to which nobody may be connected, and returns its URL.
 func (s *Server) copyDatabase(ctx context.Context, from, name string) (string, error) {
-	if err := s.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{from}.Sanitize()); err != nil {
+	if err := s.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+
+		pgx.Identifier{from}.Sanitize()); err != nil {
 		return "", fmt.Errorf("create database %s: %w", name, err)
 	}
 	return s.URL(name), nil

@@ -68,14 +68,16 @@ func TestServer(t *testing.T) {
 	must(t, err)
 	t.Logf("a database takes %v", time.Since(start))
 	for _, u := range []string{url, s.TCPURL("first one")} {
-		if n, err := query(t, u, "SELECT setting::int FROM pg_settings WHERE name = 'max_connections'"); err != nil || n != 33 {
+		if n, err := query(t, u, "SELECT setting::int FROM pg_settings WHERE name = 'max_connections'"); err != nil ||
+			n != 33 {
 			t.Errorf("%s: %d, %v", u, n, err)
 		}
 	}
 	if _, err := query(t, strings.Replace(s.TCPURL("postgres"), "word", "wrong", 1), "SELECT 1"); err == nil {
 		t.Error("TCP took a wrong password")
 	}
-	if n, err := query(t, url, "SELECT count(*) FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'on'"); err != nil || n != 3 {
+	if n, err := query(t, url,
+		"SELECT count(*) FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'on'"); err != nil || n != 3 {
 		t.Errorf("%d of 3 guarantees are on, %v", n, err)
 	}
 

@@ -41,7 +41,8 @@ func install(ctx context.Context, dir string) (toolbox.Version, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return toolbox.Version{}, err
 	}
-	box := toolbox.New(toolbox.Config{Dir: dir, HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})})
+	box := toolbox.New(toolbox.Config{Dir: dir,
+		HTTP: outgoing.Operator(outgoing.Profile{Stream: true, MaxBytes: 1 << 30, Redirects: 5})})
 	for {
 		v, err := box.Install(ctx, target, nil, nil)
 		if !errors.Is(err, toolbox.ErrBusy) {

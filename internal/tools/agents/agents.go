@@ -81,16 +81,19 @@ func Update(cfg Config) tool.Tool {
 
 func (cfg Config) update(user access.User, in updateArgs) *tool.Result {
 	c := agents.Change{
-		Soul: text(in.Soul), Description: text(in.Description), Model: text(in.Model), Skills: list(in.Skills), ToolGroups: list(in.ToolGroups),
+		Soul: text(in.Soul), Description: text(in.Description), Model: text(in.Model), Skills: list(in.Skills),
+		ToolGroups: list(in.ToolGroups),
 	}
 	if c.Model != nil && strings.TrimSpace(*c.Model) == "" {
 		c.Model = nil
 	}
 	switch {
 	case c == agents.Change{}:
-		return tool.Error("Error: nothing to change was given; give at least one of soul, description, skills, tool_groups and model")
+		return tool.Error("Error: nothing to change was given; give at least one of soul, description, skills, " +
+			"tool_groups and model")
 	case c.Model != nil && !slices.Contains(cfg.Models, *c.Model):
-		return tool.Error(fmt.Sprintf("Error: unknown model '%.80s'. Available: %s.", *c.Model, strings.Join(cfg.Models, ", ")))
+		return tool.Error(fmt.Sprintf("Error: unknown model '%.80s'. Available: %s.", *c.Model,
+			strings.Join(cfg.Models, ", ")))
 	}
 	changed, err := cfg.Folder.Update(user, cfg.Name, c)
 	if errors.Is(err, agents.ErrNotFound) {
@@ -102,7 +105,8 @@ func (cfg Config) update(user access.User, in updateArgs) *tool.Result {
 	if len(changed) == 0 {
 		return tool.Text("Nothing changed: all of it was so already.")
 	}
-	return tool.Text(fmt.Sprintf("Agent '%s' updated: %s. It takes effect with the next message.", strings.ToLower(cfg.Name), strings.Join(changed, ", ")))
+	return tool.Text(fmt.Sprintf("Agent '%s' updated: %s. It takes effect with the next message.",
+		strings.ToLower(cfg.Name), strings.Join(changed, ", ")))
 }
 
 // text is a text that was given: models write "null" where they mean nothing. An empty soul is given, to be refused.

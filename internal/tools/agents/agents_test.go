@@ -28,7 +28,8 @@ func (caller) Name() string { return "test/caller" }
 func (c caller) Stream(_ context.Context, req *model.Request) iter.Seq2[message.Chunk, error] {
 	chunk := message.Chunk{Text: "done", FinishReason: "stop"}
 	if req.Messages[len(req.Messages)-1].Role == message.Human {
-		chunk = message.Chunk{FinishReason: "tool_calls", ToolCalls: []message.ToolCallChunk{{ID: "c", Name: c.name, Args: c.args}}}
+		chunk = message.Chunk{FinishReason: "tool_calls",
+			ToolCalls: []message.ToolCallChunk{{ID: "c", Name: c.name, Args: c.args}}}
 	}
 	return func(yield func(message.Chunk, error) bool) { yield(chunk, nil) }
 }
@@ -42,7 +43,8 @@ func call(t *testing.T, user string, tl tool.Tool, args string) message.Message 
 	}
 	in := message.New(message.Human, "go")
 	in.ID = "in"
-	s, err := a.Run(t.Context(), &agent.Runtime{RunID: "r", UserID: user, Input: agent.Messages.Append(in)}, state.State{})
+	s, err := a.Run(t.Context(), &agent.Runtime{RunID: "r", UserID: user, Input: agent.Messages.Append(in)},
+		state.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,20 +66,25 @@ func TestSetup(t *testing.T) {
 			t.Errorf("%.60s: %s", tt.args, m.Text())
 		}
 	}
-	if m := call(t, "ada", Setup(cfg), `{"soul":"I help.","description":"Helps","skills":["a"," a ","null","b"]}`); m.Status == isError || !strings.Contains(m.Text(), "'my-helper'") {
+	if m := call(t, "ada", Setup(cfg),
+		`{"soul":"I help.","description":"Helps","skills":["a"," a ","null","b"]}`); m.Status == isError ||
+		!strings.Contains(m.Text(), "'my-helper'") {
 		t.Error(m.Text())
 	}
 	a, err := cfg.Folder.Load(access.FromRow("ada"), "my-helper")
-	if diff := cmp.Diff(agents.Agent{Name: "my-helper", Description: "Helps", Soul: "I help.", Skills: []string{"a", "b"}}, a); diff != "" || err != nil {
+	if diff := cmp.Diff(agents.Agent{Name: "my-helper", Description: "Helps", Soul: "I help.",
+		Skills: []string{"a", "b"}}, a); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 	if _, err := cfg.Folder.Load(access.FromRow("default"), "my-helper"); !errors.Is(err, agents.ErrNotFound) {
 		t.Errorf("it was written for another user: %v", err)
 	}
-	if m := call(t, "ada", Setup(cfg), `{"soul":"I help more.","description":"null","skills":null}`); m.Status == isError {
+	if m := call(t, "ada", Setup(cfg),
+		`{"soul":"I help more.","description":"null","skills":null}`); m.Status == isError {
 		t.Error(m.Text())
 	}
-	if a, _ := cfg.Folder.Load(access.FromRow("ada"), "my-helper"); a.Soul != "I help more." || a.Description != "Helps" || len(a.Skills) != 2 {
+	if a, _ := cfg.Folder.Load(access.FromRow("ada"), "my-helper"); a.Soul != "I help more." ||
+		a.Description != "Helps" || len(a.Skills) != 2 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -98,17 +105,21 @@ func TestUpdate(t *testing.T) {
 	cfg := Config{Folder: f, Name: "x", Models: []string{"big", "small"}}
 	const file = "users/ada/agents/x/config.yaml"
 	const other = "model_settings: {temperature: 1}\ngithub:\n    installation_id: 7 # mine\n"
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "users/ada/agents/x"), 0o755), os.MkdirAll(filepath.Join(dir, "agents/old"), 0o755),
-		os.WriteFile(filepath.Join(dir, file), []byte(other), 0o600), os.WriteFile(filepath.Join(dir, "agents/old/config.yaml"), nil, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "users/ada/agents/x"), 0o755),
+		os.MkdirAll(filepath.Join(dir, "agents/old"), 0o755),
+		os.WriteFile(filepath.Join(dir, file), []byte(other), 0o600),
+		os.WriteFile(filepath.Join(dir, "agents/old/config.yaml"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
 		args, want string
 		failed     bool
 	}{
-		{`{"soul":"I am.","model":"big","skills":[],"tool_groups":"web"}`, "Agent 'x' updated: soul, skills, tool_groups, model.", false},
+		{`{"soul":"I am.","model":"big","skills":[],"tool_groups":"web"}`,
+			"Agent 'x' updated: soul, skills, tool_groups, model.", false},
 		{`{"soul":"I am.","model":"big"}`, "Nothing changed", false},
-		{`{"soul":"null","model":"None","skills":["undefined"],"tool_groups":null,"description":"d"}`, "updated: description.", false},
+		{`{"soul":"null","model":"None","skills":["undefined"],"tool_groups":null,"description":"d"}`,
+			"updated: description.", false},
 		{`{"model":"","description":"e"}`, "updated: description.", false},
 		{`{}`, "nothing to change was given", true},
 		{`{"soul":"null"}`, "nothing to change was given", true},
@@ -121,12 +132,14 @@ func TestUpdate(t *testing.T) {
 		}
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, file))
-	if want := other + "skills: []\ntool_groups:\n    - web\nmodel: big\ndescription: e\n"; err != nil || string(raw) != want {
+	if want := other + "skills: []\ntool_groups:\n    - web\nmodel: big\ndescription: e\n"; err != nil ||
+		string(raw) != want {
 		t.Errorf("%v\n%s", err, raw)
 	}
 	for name, want := range map[string]string{"old": "can only be read", "nobody": "there is no agent 'nobody'"} {
 		cfg.Name = name
-		if m := call(t, "ada", Update(cfg), `{"description":"d"}`); m.Status != isError || !strings.Contains(m.Text(), want) || strings.Contains(m.Text(), dir) {
+		if m := call(t, "ada", Update(cfg), `{"description":"d"}`); m.Status != isError ||
+			!strings.Contains(m.Text(), want) || strings.Contains(m.Text(), dir) {
 			t.Errorf("%s: %s", name, m.Text())
 		}
 	}
@@ -140,8 +153,10 @@ func TestParameters(t *testing.T) {
 		{Setup(Config{}).Spec(), `"required":["soul","description"]`},
 		{Update(Config{}).Spec(), `"tool_groups":{"type":"array"`},
 	} {
-		if !strings.Contains(string(tt.spec.Parameters), tt.want) || tt.spec.Effect != tool.Idempotent || len(tt.spec.Description)+len(tt.spec.Parameters) > 900 {
-			t.Errorf("%s: %d, %d bytes, %s", tt.spec.Name, len(tt.spec.Description), len(tt.spec.Parameters), tt.spec.Parameters)
+		if !strings.Contains(string(tt.spec.Parameters), tt.want) || tt.spec.Effect != tool.Idempotent ||
+			len(tt.spec.Description)+len(tt.spec.Parameters) > 900 {
+			t.Errorf("%s: %d, %d bytes, %s", tt.spec.Name, len(tt.spec.Description), len(tt.spec.Parameters),
+				tt.spec.Parameters)
 		}
 	}
 }

@@ -76,7 +76,8 @@ func Writing(c Config) []tool.Tool {
 	t := newTools(c)
 	return []tool.Tool{
 		inspected[writeArgs]{tool.MustNew(spec("write_file", writeText, tool.SideEffects), t.write), t.lookWritten},
-		inspected[replaceArgs]{tool.MustNew(spec("str_replace", replaceText, tool.SideEffects), t.replace), t.lookReplaced},
+		inspected[replaceArgs]{tool.MustNew(spec("str_replace", replaceText, tool.SideEffects), t.replace),
+			t.lookReplaced},
 	}
 }
 

@@ -37,7 +37,8 @@ func newThread(t testing.TB, c Config) *thread {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		mounts = append(mounts, sandbox.Mount{Host: dir, Path: sandbox.UserData + "/" + name, ReadOnly: name == "skills"})
+		mounts = append(mounts, sandbox.Mount{Host: dir, Path: sandbox.UserData + "/" + name,
+			ReadOnly: name == "skills"})
 	}
 	files, err := sandbox.NewFiles(mounts, sandbox.FilesOptions{})
 	if err != nil {
@@ -104,12 +105,15 @@ func TestSpecs(t *testing.T) {
 func TestLs(t *testing.T) {
 	th := newThread(t, Config{})
 	th.want("ls", args{"path": sandbox.Workspace}, "(empty)")
-	for _, p := range []string{"b/c/deep.txt", "b/x.txt", "a.txt", "node_modules/x.js", ".git/HEAD", "debug.log", "b.txt"} {
+	for _, p := range []string{"b/c/deep.txt", "b/x.txt", "a.txt", "node_modules/x.js", ".git/HEAD", "debug.log",
+		"b.txt"} {
 		th.put(p, "")
 	}
 	ws := sandbox.Workspace
-	th.want("ls", args{"path": ws}, strings.Join([]string{ws + "/a.txt", ws + "/b.txt", ws + "/b/", ws + "/b/c/", ws + "/b/x.txt"}, "\n"))
-	th.want("ls", args{"path": "/mnt"}, "/mnt/user-data/\n/mnt/user-data/outputs/\n/mnt/user-data/skills/\n/mnt/user-data/workspace/")
+	th.want("ls", args{"path": ws},
+		strings.Join([]string{ws + "/a.txt", ws + "/b.txt", ws + "/b/", ws + "/b/c/", ws + "/b/x.txt"}, "\n"))
+	th.want("ls", args{"path": "/mnt"},
+		"/mnt/user-data/\n/mnt/user-data/outputs/\n/mnt/user-data/skills/\n/mnt/user-data/workspace/")
 	th.want("ls", args{"path": ws + "/none"}, "Error: Directory not found: "+ws+"/none")
 	th.want("ls", args{"path": ws + "/a.txt"}, "Error: Not a directory: "+ws+"/a.txt")
 	th.want("ls", args{"path": "/etc"}, "Error: Permission denied: /etc: "+sandbox.ErrOutside.Error())
@@ -159,14 +163,18 @@ func TestReadFile(t *testing.T) {
 		{args{"path": "empty", "start_line": 1}, "(empty)"},
 		{args{"path": "latin1"}, "caf\uFFFD and so on and on and on"},
 		{args{"path": "none"}, "Error: File not found: none"},
-		{args{"path": sandbox.Workspace}, "Error: Path is a directory, not a file: " + sandbox.Workspace + ". Use ls to list it."},
-		{args{"path": "/mnt/user-data/../../etc/passwd"}, "Error: Permission denied: /mnt/user-data/../../etc/passwd: " + sandbox.ErrOutside.Error()},
-		{args{"path": "long"}, strings.Repeat("é", 50_000) + "\n... [truncated: showing first 50000 of 100000 chars. Use start_line/end_line to read a specific range] ...\n(the text above ends in line 1 of 1)"},
+		{args{"path": sandbox.Workspace}, "Error: Path is a directory, not a file: " + sandbox.Workspace +
+			". Use ls to list it."},
+		{args{"path": "/mnt/user-data/../../etc/passwd"},
+			"Error: Permission denied: /mnt/user-data/../../etc/passwd: " + sandbox.ErrOutside.Error()},
+		{args{"path": "long"}, strings.Repeat("é",
+			50_000) + "\n... [truncated: showing first 50000 of 100000 chars. Use start_line/end_line to read a specific range] ...\n(the text above ends in line 1 of 1)"},
 	} {
 		th.want("read_file", tt.a, tt.want)
 	}
 	for _, p := range []string{"bin", "nonul"} {
-		if res := th.run("read_file", args{"path": p}); !res.IsError || !strings.Contains(res.Text(), "it appears to be a binary file") {
+		if res := th.run("read_file", args{"path": p}); !res.IsError ||
+			!strings.Contains(res.Text(), "it appears to be a binary file") {
 			t.Errorf("%s: %s", p, res.Text())
 		}
 	}
@@ -175,7 +183,8 @@ func TestReadFile(t *testing.T) {
 func TestReadFileSaysWhereItWasCut(t *testing.T) {
 	th := newThread(t, Config{ReadMaxChars: 5})
 	th.put("f", "aa\nbb\ncc\ndd\n")
-	th.want("read_file", args{"path": "f", "start_line": 2}, "bb\ncc\n... [truncated: showing first 5 of 9 chars. Use start_line/end_line to read a specific range] ...\n(the text above ends in line 3 of 4)")
+	th.want("read_file", args{"path": "f",
+		"start_line": 2}, "bb\ncc\n... [truncated: showing first 5 of 9 chars. Use start_line/end_line to read a specific range] ...\n(the text above ends in line 3 of 4)")
 	th.want("read_file", args{"path": "f", "start_line": 2, "end_line": 2}, "bb")
 	off := newThread(t, Config{ReadMaxChars: -1})
 	off.put("f", strings.Repeat("x", 60_000))
@@ -194,7 +203,8 @@ func TestSparseFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []string{"huge", "fifo"} {
-		for name, a := range map[string]args{"read_file": {}, "grep": {"pattern": "x"}, "str_replace": {"old_str": "a", "new_str": "b"}} {
+		for name, a := range map[string]args{"read_file": {}, "grep": {"pattern": "x"},
+			"str_replace": {"old_str": "a", "new_str": "b"}} {
 			a["path"] = p
 			if res := th.run(name, a); !res.IsError || strings.Contains(res.Text(), th.host) {
 				t.Errorf("%s %s: %s", name, p, res.Text())
@@ -232,13 +242,16 @@ func TestGlob(t *testing.T) {
 		{"*.md", "No files matched under " + ws, false},
 		{"", "Error: Invalid glob pattern: it is empty", false},
 		{"[", `Error: Invalid glob pattern: "[" is not well-formed`, false},
-		{"/etc/*", "Error: Invalid glob pattern: it is absolute; give the directory as path and a pattern relative to it", false},
+		{"/etc/*",
+			"Error: Invalid glob pattern: it is absolute; give the directory as path and a pattern relative to it",
+			false},
 		{strings.Repeat("*a", 30), "Error: Invalid glob pattern: it has more than 20 stars or 5 alternatives", false},
 	} {
 		th.want("glob", args{"pattern": tt.pattern, "path": ws, "include_dirs": tt.dirs}, tt.want)
 	}
 	th.want("glob", args{"pattern": "*.py", "path": ws, "max_results": 2},
-		strings.Replace(list("a.py", "src/b.py"), ws+"\n", ws+" (showing first 2)\n", 1)+"\nThere are more. Narrow the pattern or the path.")
+		strings.Replace(list("a.py", "src/b.py"), ws+"\n", ws+" (showing first 2)\n", 1)+
+			"\nThere are more. Narrow the pattern or the path.")
 	th.want("glob", args{"pattern": "*", "path": "none"}, "Error: Directory not found: none")
 	th.want("glob", args{"pattern": "b.py", "path": "/mnt"}, "Found 1 paths under /mnt\n1. "+ws+"/src/b.py")
 }
@@ -269,9 +282,11 @@ func TestGrep(t *testing.T) {
 		{args{"pattern": "(x)", "literal": true}, found(1, a)},
 		{args{"pattern": "(x)$"}, "No matches found under " + ws},
 		{args{"pattern": `\)$`}, found(1, a)},
-		{args{"pattern": "two", "max_results": 2}, strings.Replace(found(2, a, b1), ws+"\n", ws+" (showing first 2)\n", 1) + "\nThere are more. Narrow the pattern, the path or the glob."},
+		{args{"pattern": "two", "max_results": 2}, strings.Replace(found(2, a, b1), ws+"\n", ws+" (showing first 2)\n",
+			1) + "\nThere are more. Narrow the pattern, the path or the glob."},
 		{args{"pattern": "("}, "Error: Invalid regex pattern: error parsing regexp: missing closing ): `(?i)(`"},
-		{args{"pattern": "(?=x)"}, "Error: Invalid regex pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?=`"},
+		{args{"pattern": "(?=x)"},
+			"Error: Invalid regex pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?=`"},
 		{args{"pattern": ""}, "Error: Invalid regex pattern: it is empty"},
 		{args{"pattern": "x", "glob": "["}, `Error: Invalid glob pattern: "[" is not well-formed`},
 	} {
@@ -281,7 +296,8 @@ func TestGrep(t *testing.T) {
 	th.want("grep", args{"pattern": "two", "path": "run.log"}, "Found 1 matches under run.log\n"+ws+"/run.log:1: two")
 	th.want("grep", args{"pattern": "two", "path": "bin"}, "No matches found under bin\nThe file is binary.")
 	th.want("grep", args{"pattern": "x", "path": "none"}, "Error: Path not found: none")
-	if got := th.run("grep", args{"pattern": "two", "path": "big", "max_results": 100_000}).Text(); !strings.HasPrefix(got, "Found 500 matches under big (showing first 500)") {
+	if got := th.run("grep", args{"pattern": "two", "path": "big", "max_results": 100_000}).
+		Text(); !strings.HasPrefix(got, "Found 500 matches under big (showing first 500)") {
 		t.Errorf("more than allowed: %.100s", got)
 	}
 }
@@ -299,10 +315,14 @@ func TestWriteFile(t *testing.T) {
 		"Error: write_file content (11 bytes) exceeds the 10-byte single-call limit. Nothing was written. Write the first part, then add the others with append=true, each in its own call.")
 	th.want("write_file", args{"path": "d/f", "content": "and a long addition", "append": true}, "OK")
 	th.want("read_file", args{"path": "d/f"}, "0123456789and a long addition")
-	th.want("write_file", args{"path": "d", "content": "x"}, "Error: Failed to write file 'd': not a regular file: it is a directory")
-	th.want("write_file", args{"path": "/mnt/user-data/skills/x", "content": "x"}, "Error: Failed to write file '/mnt/user-data/skills/x': "+sandbox.ErrReadOnly.Error())
-	th.want("write_file", args{"path": "../../x", "content": "x"}, "Error: Failed to write file '../../x': "+sandbox.ErrOutside.Error())
-	if n := utf8.RuneCountInString(th.run("write_file", args{"path": strings.Repeat("é", 9000), "content": ""}).Text()); n > 2000 {
+	th.want("write_file", args{"path": "d", "content": "x"},
+		"Error: Failed to write file 'd': not a regular file: it is a directory")
+	th.want("write_file", args{"path": "/mnt/user-data/skills/x", "content": "x"},
+		"Error: Failed to write file '/mnt/user-data/skills/x': "+sandbox.ErrReadOnly.Error())
+	th.want("write_file", args{"path": "../../x", "content": "x"}, "Error: Failed to write file '../../x': "+
+		sandbox.ErrOutside.Error())
+	if n := utf8.RuneCountInString(th.run("write_file", args{"path": strings.Repeat("é", 9000), "content": ""}).
+		Text()); n > 2000 {
 		t.Errorf("an error of %d characters", n)
 	}
 	if s := th.run("write_file", args{"path": "d/f", "content": "abc"}).Summary; s != "Wrote 3 bytes to d/f" {
@@ -319,12 +339,15 @@ func TestStrReplace(t *testing.T) {
 	if got, err := th.files.ReadFile("f", 100); err != nil || string(got) != "one 22\r\n22 caf\xe9\n" {
 		t.Errorf("file is %q, %v", got, err)
 	}
-	th.want("str_replace", args{"path": "f", "old_str": "none", "new_str": ""}, "Error: String to replace not found in file: f")
+	th.want("str_replace", args{"path": "f", "old_str": "none", "new_str": ""},
+		"Error: String to replace not found in file: f")
 	th.want("str_replace", args{"path": "f", "old_str": "", "new_str": "x"}, "OK")
 	th.want("str_replace", args{"path": "none", "old_str": "", "new_str": "x"}, "Error: File not found: none")
-	th.want("str_replace", args{"path": "/mnt/user-data/skills/none", "old_str": "a", "new_str": "x"}, "Error: File not found: /mnt/user-data/skills/none")
+	th.want("str_replace", args{"path": "/mnt/user-data/skills/none", "old_str": "a", "new_str": "x"},
+		"Error: File not found: /mnt/user-data/skills/none")
 	th.put("grow", strings.Repeat("a", 1<<20))
-	if res := th.run("str_replace", args{"path": "grow", "old_str": "a", "new_str": strings.Repeat("b", 100), "replace_all": true}); !res.IsError {
+	if res := th.run("str_replace", args{"path": "grow", "old_str": "a", "new_str": strings.Repeat("b", 100),
+		"replace_all": true}); !res.IsError {
 		t.Error("a file of 100 MiB was made")
 	}
 }
@@ -339,7 +362,8 @@ func TestConcurrentEditsAllCount(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			th.run("str_replace", args{"path": []string{"f", sandbox.Workspace + "/f"}[i%2], "old_str": fmt.Sprintf("<%d>", i), "new_str": "x"})
+			th.run("str_replace", args{"path": []string{"f", sandbox.Workspace + "/f"}[i%2],
+				"old_str": fmt.Sprintf("<%d>", i), "new_str": "x"})
 		})
 	}
 	wg.Wait()

@@ -40,7 +40,8 @@ func (t tools) glob(ctx context.Context, _ *tool.Call, in globArgs) (*tool.Resul
 }
 
 // search collects the paths below a folder that ok accepts, one more than limit if there are as many.
-func (t tools) search(ctx context.Context, root string, limit int, ok func(rel string, e fs.DirEntry) bool) (found []string, note string, err error) {
+func (t tools) search(ctx context.Context, root string, limit int,
+	ok func(rel string, e fs.DirEntry) bool) (found []string, note string, err error) {
 	limited, cancel := t.within(ctx)
 	defer cancel()
 	base, err := sandbox.CleanPath(root)

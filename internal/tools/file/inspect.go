@@ -68,11 +68,13 @@ func (t tools) lookWritten(in writeArgs) string {
 	case whole && !in.Append:
 		text += " It holds exactly the text of this call: the call was completed."
 	case !in.Append:
-		text += " It does not hold the text of this call, which was written whole or not at all: call it again if you still want that text there."
+		text += " It does not hold the text of this call, which was written whole or not at all: call it again if " +
+			"you still want that text there."
 	case in.Content != "" && end:
 		text += " It ends with the text of this call, which was added unless the file ended like that before."
 	default:
-		text += " It does not end with the whole text of this call; a part may have been added. Look at its end before you add anything."
+		text += " It does not end with the whole text of this call; a part may have been added. Look at its end " +
+			"before you add anything."
 	}
 	return text
 }
@@ -83,7 +85,8 @@ func (t tools) lookReplaced(in replaceArgs) string {
 	if now == nil || in.OldStr == "" {
 		return text
 	}
-	text += fmt.Sprintf(" It was changed whole or not at all. old_str is in it %d time(s)", bytes.Count(now, []byte(in.OldStr)))
+	text += fmt.Sprintf(" It was changed whole or not at all. old_str is in it %d time(s)",
+		bytes.Count(now, []byte(in.OldStr)))
 	if in.NewStr != "" {
 		text += fmt.Sprintf(", new_str %d time(s)", bytes.Count(now, []byte(in.NewStr)))
 	}
@@ -100,7 +103,8 @@ func (t tools) now(path string) ([]byte, string) {
 	if err != nil {
 		return nil, fmt.Sprintf("%s cannot be looked at: %s.", shown, reason(err))
 	}
-	text := fmt.Sprintf("%s has %d bytes now and was last changed at %s.", shown, info.Size(), info.ModTime().UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("%s has %d bytes now and was last changed at %s.", shown, info.Size(),
+		info.ModTime().UTC().Format(time.RFC3339))
 	raw, err := t.Files.ReadFile(path, maxEditFile)
 	if err != nil {
 		return nil, text

@@ -82,6 +82,7 @@ func (t tools) cutList(s string) string {
 	if i := strings.LastIndexByte(kept, '\n'); i > 0 {
 		kept = kept[:i]
 	}
-	return kept + fmt.Sprintf("\n... [truncated: showing first %d of %d chars. List a more specific path, or use glob] ...",
-		utf8.RuneCountInString(kept), n)
+	return kept +
+		fmt.Sprintf("\n... [truncated: showing first %d of %d chars. List a more specific path, or use glob] ...",
+			utf8.RuneCountInString(kept), n)
 }

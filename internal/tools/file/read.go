@@ -43,7 +43,8 @@ func (t tools) read(ctx context.Context, _ *tool.Call, in readArgs) (*tool.Resul
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, errBinary):
-		return tool.Error(fmt.Sprintf("Error: cannot read '%s' as text — %v. Use bash with a program for this kind of file, or view_image for an image.", clip(in.Path, 500), err)), nil
+		return tool.Error(fmt.Sprintf("Error: cannot read '%s' as text — %v. Use bash with a program for this kind "+
+			"of file, or view_image for an image.", clip(in.Path, 500), err)), nil
 	case err != nil:
 		return failed("File", in.Path, err), nil
 	}
@@ -153,6 +154,8 @@ func (r *reader) text() string {
 func (r *reader) cut(s string) string {
 	s = excerpt.First(s, r.limit)
 	line := r.first + strings.Count(strings.TrimSuffix(s, "\n"), "\n")
-	return s + fmt.Sprintf("\n... [truncated: showing first %d of %d chars. Use start_line/end_line to read a specific range] ...\n"+
-		"(the text above ends in line %d of %d)", utf8.RuneCountInString(s), r.total, line, r.inFile)
+	return s +
+		fmt.Sprintf("\n... [truncated: showing first %d of %d chars. Use start_line/end_line to read a specific "+
+			"range] ...\n"+
+			"(the text above ends in line %d of %d)", utf8.RuneCountInString(s), r.total, line, r.inFile)
 }

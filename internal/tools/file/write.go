@@ -23,7 +23,8 @@ func (t tools) write(_ context.Context, _ *tool.Call, in writeArgs) (*tool.Resul
 	}
 	defer t.Files.Lock(in.Path)()
 	if err := t.Files.WriteFile(in.Path, []byte(in.Content), in.Append); err != nil {
-		return tool.Error(clip(fmt.Sprintf("Error: Failed to write file '%s': %s", clip(in.Path, 500), reason(err)), 2000)), nil
+		return tool.Error(clip(fmt.Sprintf("Error: Failed to write file '%s': %s", clip(in.Path, 500), reason(err)),
+			2000)), nil
 	}
 	return ok(fmt.Sprintf("Wrote %d bytes to %s", len(in.Content), in.Path)), nil
 }
@@ -60,7 +61,8 @@ func (t tools) replace(_ context.Context, _ *tool.Call, in replaceArgs) (*tool.R
 		n = 1
 	}
 	if size := len(old) + n*(len(in.NewStr)-len(in.OldStr)); size > maxEditFile {
-		return tool.Error(fmt.Sprintf("Error: the file would have %d bytes, the limit of str_replace is %d. Use bash.", size, maxEditFile)), nil
+		return tool.Error(fmt.Sprintf("Error: the file would have %d bytes, the limit of str_replace is %d. Use bash.",
+			size, maxEditFile)), nil
 	}
 	changed := bytes.Replace(old, []byte(in.OldStr), []byte(in.NewStr), n)
 	if err := t.Files.WriteFile(in.Path, changed, false); err != nil {

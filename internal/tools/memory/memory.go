@@ -1,5 +1,5 @@
-// Package memory holds the tools with which a model looks into the user's memory and keeps facts there itself: memory_search,
-// memory_add, memory_update and memory_delete. The agent has them with memory.mode: tool.
+// Package memory holds the tools with which a model looks into the user's memory and keeps facts there itself:
+// memory_search, memory_add, memory_update and memory_delete. The agent has them with memory.mode: tool.
 package memory
 
 import (
@@ -47,8 +47,10 @@ type kit struct{ Config }
 func New(c Config) []tool.Tool {
 	k := kit{c}
 	return []tool.Tool{
-		tool.MustNew(spec("memory_search", searchText, tool.ReadOnly), k.search), tool.MustNew(spec("memory_add", addText, tool.Idempotent), k.add),
-		tool.MustNew(spec("memory_update", updateText, tool.Idempotent), k.update), tool.MustNew(spec("memory_delete", deleteText, tool.Idempotent), k.drop),
+		tool.MustNew(spec("memory_search", searchText, tool.ReadOnly), k.search),
+		tool.MustNew(spec("memory_add", addText, tool.Idempotent), k.add),
+		tool.MustNew(spec("memory_update", updateText, tool.Idempotent), k.update),
+		tool.MustNew(spec("memory_delete", deleteText, tool.Idempotent), k.drop),
 	}
 }
 
@@ -76,7 +78,8 @@ func failed(err error, id string) (*tool.Result, error) {
 		say = "Duplicate fact"
 	case errors.Is(err, store.ErrNotFound):
 		say = "Fact not found: " + id
-	case errors.Is(err, memory.ErrForbidden), errors.Is(err, memory.ErrEvicted), errors.Is(err, memory.ErrChanged), errors.Is(err, store.ErrTooLarge):
+	case errors.Is(err, memory.ErrForbidden), errors.Is(err, memory.ErrEvicted), errors.Is(err, memory.ErrChanged),
+		errors.Is(err, store.ErrTooLarge):
 		say = err.Error()
 	default:
 		return nil, err
@@ -159,7 +162,8 @@ func (k kit) update(ctx context.Context, c *tool.Call, in updateArgs) (*tool.Res
 	if in.Confidence != nil {
 		*in.Confidence = min(max(*in.Confidence, 0), 1)
 	}
-	_, err := k.hand(c).Amend(ctx, k.Messages(c.State), in.ID, memory.Patch{Content: in.Content, Category: in.Category, Confidence: in.Confidence})
+	_, err := k.hand(c).Amend(ctx, k.Messages(c.State), in.ID, memory.Patch{Content: in.Content, Category: in.Category,
+		Confidence: in.Confidence})
 	if err != nil {
 		return failed(err, in.ID)
 	}

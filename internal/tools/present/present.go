@@ -42,7 +42,8 @@ func present(files *sandbox.Files, paths []string) *tool.Result {
 		return tool.Error("Error: filepaths is empty")
 	}
 	if len(paths) > maxFiles {
-		return tool.Error(fmt.Sprintf("Error: %d files are too many for one call, the limit is %d. Put them into an archive, or present the important ones.", len(paths), maxFiles))
+		return tool.Error(fmt.Sprintf("Error: %d files are too many for one call, the limit is %d. Put them into an "+
+			"archive, or present the important ones.", len(paths), maxFiles))
 	}
 	var found []string
 	for _, p := range paths {

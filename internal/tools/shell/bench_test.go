@@ -46,15 +46,16 @@ func newPlace(t testing.TB) *place {
 	return &place{files, box, host}
 }
 
-// BenchmarkWarmBash is what a call of the tool takes in a sandbox that is open: a quick command, and one that lasts long
-// enough to get a log.
+// BenchmarkWarmBash is what a call of the tool takes in a sandbox that is open: a quick command, and one that lasts
+// long enough to get a log.
 func BenchmarkWarmBash(b *testing.B) {
 	for _, c := range []struct{ name, script string }{{"quick", "echo hello"}, {"slow", "echo hello; sleep 0.015"}} {
 		b.Run(c.name, func(b *testing.B) {
 			bash := shell.New(shell.Config{Space: newPlace(b)})
 			args, _ := json.Marshal(map[string]string{"description": "bench", "command": c.script})
 			call := func() {
-				res, err := bash.Run(b.Context(), &tool.Call{ID: "c", RunID: "r", Args: args, Progress: func(string) {}})
+				res, err := bash.Run(b.Context(),
+					&tool.Call{ID: "c", RunID: "r", Args: args, Progress: func(string) {}})
 				if err != nil || res.Text() != "hello\n" {
 					b.Fatal(res, err)
 				}

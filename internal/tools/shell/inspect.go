@@ -28,7 +28,8 @@ func (b bash) Inspect(ctx context.Context, call *tool.Call) string {
 		"The sandbox that it ran in is gone, and all its processes with it, also those in the background. " +
 			"What it had written to files is there.",
 		b.leftover(ctx, call),
-		"To find out how far it came, look at what it would have made or changed, for example with ls -la --time-style=full-iso, " +
+		"To find out how far it came, look at what it would have made or changed, for example with ls -la " +
+			"--time-style=full-iso, " +
 			"git status, or by reading the files.",
 	}, "\n\n")
 }

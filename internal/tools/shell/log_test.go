@@ -160,12 +160,17 @@ func TestInspect(t *testing.T) {
 		want    []string
 		without []string
 	}{
-		{"nothing printed", nil, []string{"make all", "all its processes", "Nothing that it printed was kept", "ls -la"}, []string{LogFolder}},
-		{"printed", map[string]string{".log": "compiling\nhalf"}, []string{"all that was kept", ".log:\ncompiling\nhalf", "last at 20"}, []string{"Nothing"}},
-		{"the newest", map[string]string{".log": "old", "-2.log": "older", "-3.log": "new"}, []string{"-3.log:\nnew"}, []string{"old"}},
+		{"nothing printed", nil, []string{"make all", "all its processes", "Nothing that it printed was kept",
+			"ls -la"}, []string{LogFolder}},
+		{"printed", map[string]string{".log": "compiling\nhalf"},
+			[]string{"all that was kept", ".log:\ncompiling\nhalf", "last at 20"}, []string{"Nothing"}},
+		{"the newest", map[string]string{".log": "old", "-2.log": "older", "-3.log": "new"}, []string{"-3.log:\nnew"},
+			[]string{"old"}},
 		{"empty log", map[string]string{".log": ""}, []string{".log:\n(nothing)"}, nil},
-		{"long", map[string]string{".log": long}, []string{"all of it is in", "0123456789", "chars skipped", "\nthe end"}, nil},
-		{"written by the agent's code", map[string]string{".log": "\x1b]0;x\x07\x00\xffhi\x1b[2J"}, []string{".log:\n\uFFFDhi"}, []string{"\x1b", "\x00"}},
+		{"long", map[string]string{".log": long}, []string{"all of it is in", "0123456789", "chars skipped",
+			"\nthe end"}, nil},
+		{"written by the agent's code", map[string]string{".log": "\x1b]0;x\x07\x00\xffhi\x1b[2J"},
+			[]string{".log:\n\uFFFDhi"}, []string{"\x1b", "\x00"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _ := newSpace(t)
@@ -176,7 +181,8 @@ func TestInspect(t *testing.T) {
 				}
 			}
 			other := callOf(t, "another message", "x")
-			if err := s.files.WriteFile(logName(other)+".log", []byte("of a call with the same id"), false); err != nil {
+			if err := s.files.WriteFile(logName(other)+".log", []byte("of a call with the same id"),
+				false); err != nil {
 				t.Fatal(err)
 			}
 			got := New(Config{Space: s, MaxChars: 500}).(tool.Inspector).Inspect(t.Context(), call)
@@ -236,7 +242,8 @@ func TestBackgroundProcessesAreRemembered(t *testing.T) {
 		want       []threadstate.BackgroundProcesses
 	}{
 		{0, nil},
-		{2, []threadstate.BackgroundProcesses{{Instance: "i1", Command: "serve 8000 & " + strings.Repeat("x", 106) + "…", Count: 2}}},
+		{2, []threadstate.BackgroundProcesses{{Instance: "i1", Command: "serve 8000 & " + strings.Repeat("x", 106) +
+			"…", Count: 2}}},
 	} {
 		s.command = prints("ready\n", "", sandbox.Result{Background: tt.background})
 		call := callOf(t, "ai", "serve\n 8000 & "+strings.Repeat("x", 300))

@@ -36,7 +36,10 @@ func (a alone) Close() error { a.closed++; return nil }
 const hush = "hush-hush-4711"
 
 func withSecret(s sandbox.Space) Config {
-	return Config{Space: s, Redact: redact.New([]string{hush}), Secrets: func(context.Context, *tool.Call) ([]string, error) { return []string{"K=" + hush}, nil }}
+	return Config{Space: s, Redact: redact.New([]string{hush}), Secrets: func(context.Context, *tool.Call) ([]string,
+		error) {
+		return []string{"K=" + hush}, nil
+	}}
 }
 
 // TestACommandWithSecretsIsAlone: in a sandbox that ends with it, and with what it left in the background.
@@ -50,7 +53,8 @@ func TestACommandWithSecretsIsAlone(t *testing.T) {
 		return sandbox.Result{Background: 2}, nil
 	}
 	res := must(t, withSecret(l))
-	if want := "so\n\n2 process(es) that it left in the background were ended with it"; !strings.HasPrefix(res.Text(), want) || len(res.Update) > 0 {
+	if want := "so\n\n2 process(es) that it left in the background were ended with it"; !strings.HasPrefix(res.Text(),
+		want) || len(res.Update) > 0 {
 		t.Errorf("%q, %v", res.Text(), res.Update)
 	}
 	if l.opened != 1 || l.closed != 1 || fmt.Sprint(got.Secrets, got.Env) != "[K="+hush+"] []" {
@@ -61,7 +65,8 @@ func TestACommandWithSecretsIsAlone(t *testing.T) {
 	if text := must(t, c).Text(); l.opened != 1 || !strings.Contains(text, "still run") {
 		t.Errorf("without secrets: %q, %d opened", text, l.opened)
 	}
-	if res := must(t, withSecret(s)); !res.IsError || len(got.Secrets) > 0 && l.opened != 1 || !strings.Contains(res.Text(), "cannot be run here") {
+	if res := must(t, withSecret(s)); !res.IsError || len(got.Secrets) > 0 && l.opened != 1 ||
+		!strings.Contains(res.Text(), "cannot be run here") {
 		t.Errorf("where none is alone: %q", res.Text())
 	}
 	c.Secrets = func(context.Context, *tool.Call) ([]string, error) { return nil, errors.New("no database") }
@@ -70,7 +75,8 @@ func TestACommandWithSecretsIsAlone(t *testing.T) {
 	}
 }
 
-// TestOutputIsRedacted: in the result, in what people see meanwhile, and in the file that has all of it, however it is cut.
+// TestOutputIsRedacted: in the result, in what people see meanwhile, and in the file that has all of it, however it is
+// cut.
 func TestOutputIsRedacted(t *testing.T) {
 	s, host := newSpace(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -93,11 +99,13 @@ func TestOutputIsRedacted(t *testing.T) {
 		c := withSecret(&lonely{space: s})
 		c.MaxChars = 300
 		args := []byte(`{"description":"test","command":"x"}`)
-		res, err := New(c).Run(t.Context(), &tool.Call{ID: "c", RunID: "r", Args: args, Progress: func(text string) { shown += text + "\n" }})
+		res, err := New(c).Run(t.Context(),
+			&tool.Call{ID: "c", RunID: "r", Args: args, Progress: func(text string) { shown += text + "\n" }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, text := range map[string]string{"the result": res.Text() + res.Summary, "what was shown": shown, "the file": log} {
+		for what, text := range map[string]string{"the result": res.Text() + res.Summary, "what was shown": shown,
+			"the file": log} {
 			if !strings.Contains(text, redact.Mark) || strings.Contains(text, "hush-") {
 				t.Errorf("%s: %q", what, text)
 			}

@@ -35,8 +35,9 @@ type Config struct {
 	Timeout time.Duration
 	// Env adds variables ("NAME=value") to every command.
 	Env []string
-	// Secrets are variables for the command of a call, and Redact takes the values of all there are out of what is shown and
-	// kept of outputs. A command with secrets has a sandbox for itself, so that no other command finds them. nil is none.
+	// Secrets are variables for the command of a call, and Redact takes the values of all there are out of what is
+	// shown and kept of outputs. A command with secrets has a sandbox for itself, so that no other command finds them.
+	// nil is none.
 	Secrets func(ctx context.Context, call *tool.Call) ([]string, error)
 	Redact  redact.Redactor
 	// Log hears of failures of the sandbox itself, whose details the model must not see; nil discards.
@@ -162,17 +163,20 @@ func (b bash) noSandbox(ctx context.Context, err error, printed string) (*tool.R
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("run command: %w", err)
 	case errors.Is(err, sandbox.ErrUnavailable):
-		return tool.Error("Error: commands cannot be run here: " + inert.Text(err.Error()) + ". Do without bash; the file tools work."), nil
+		return tool.Error("Error: commands cannot be run here: " + inert.Text(err.Error()) +
+			". Do without bash; the file tools work."), nil
 	case errors.Is(err, sandbox.ErrClosed):
-		return tool.Error("Error: the sandbox ended while the command ran, and all its processes with it; files are kept. " +
-			"Look at what the command has done before you run it again; the next command gets a new sandbox. It printed:\n" + cmp.Or(printed, "(no output)")), nil
+		return tool.Error("Error: the sandbox ended while the command ran, and all its processes with it; files are " +
+			"kept. " +
+			"Look at what the command has done before you run it again; the next command gets a new sandbox. It " +
+			"printed:\n" + cmp.Or(printed, "(no output)")), nil
 	}
 	b.Log.ErrorContext(ctx, "sandbox failed", "error", err)
 	return tool.Error("Error: the sandbox could not run the command. It may work when you try again."), nil
 }
 
-// result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong. ended counts the processes
-// in the background that were ended with the command.
+// result puts together what the model reads: stdout, stderr, the exit code, and notes on what went wrong. ended counts
+// the processes in the background that were ended with the command.
 func (b bash) result(out captured, res sandbox.Result, ended int) *tool.Result {
 	text, cut := out.text(b.MaxChars, exitNote(res))
 	if !cut && res.Background == 0 {
@@ -210,8 +214,9 @@ func exitNote(res sandbox.Result) string {
 
 func (b bash) notes(out captured, res sandbox.Result, cut bool, ended int) (notes []string) {
 	if res.TimedOut {
-		notes = append(notes, fmt.Sprintf("Command timed out after %.0f seconds and was terminated; what is above is all it printed. "+
-			"Start a long-lived process in the background: command > log.txt 2>&1 &", b.Timeout.Seconds()))
+		notes = append(notes,
+			fmt.Sprintf("Command timed out after %.0f seconds and was terminated; what is above is all it printed. "+
+				"Start a long-lived process in the background: command > log.txt 2>&1 &", b.Timeout.Seconds()))
 	}
 	if res.Limit != "" {
 		notes = append(notes, reached(res.Limit))
@@ -221,10 +226,12 @@ func (b bash) notes(out captured, res sandbox.Result, cut bool, ended int) (note
 		if out.log != "" {
 			where = " What they print from now on goes to " + out.log + "."
 		}
-		notes = append(notes, fmt.Sprintf("%d process(es) still run in the background, until the sandbox is closed.%s", res.Background, where))
+		notes = append(notes, fmt.Sprintf("%d process(es) still run in the background, until the sandbox is closed.%s",
+			res.Background, where))
 	}
 	if ended > 0 {
-		notes = append(notes, fmt.Sprintf("%d process(es) that it left in the background were ended with it: a command that has secrets leaves none.", ended))
+		notes = append(notes, fmt.Sprintf("%d process(es) that it left in the background were ended with it: a "+
+			"command that has secrets leaves none.", ended))
 	}
 	switch {
 	case cut && out.log != "" && out.full:
@@ -239,7 +246,8 @@ func (b bash) notes(out captured, res sandbox.Result, cut bool, ended int) (note
 func reached(limit string) string {
 	switch limit {
 	case "disk":
-		return "The sandbox's disk limit was reached: nothing more can be written before files are deleted. " + remedy(limit)
+		return "The sandbox's disk limit was reached: nothing more can be written before files are deleted. " +
+			remedy(limit)
 	case "free disk":
 		return "The command was stopped because the server's disk is nearly full. " + remedy(limit) + " Tell the user."
 	}

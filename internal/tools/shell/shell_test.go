@@ -95,7 +95,8 @@ func testResult(t *testing.T) {
 			"The sandbox's disk limit was reached: nothing more can be written before files are deleted. Delete what is not needed or write less.", "The sandbox's disk limit was reached: nothing more can be written before files are deleted. Delete what is not needed or write less.", true},
 		{"nearly full", "", "", sandbox.Result{Limit: "free disk", Exit: 137},
 			"Exit Code: 137\nThe command was stopped because the server's disk is nearly full. Delete what is not needed or write less. Tell the user.", "Exit Code: 137", true},
-		{"escapes", "\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b]52;c;aGk=\x07end\r\n10%\r20%\r\x00\xff\n", "", sandbox.Result{}, "red end\n10%\n20%\n\uFFFD\n", "red end", false},
+		{"escapes", "\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b]52;c;aGk=\x07end\r\n10%\r20%\r\x00\xff\n", "",
+			sandbox.Result{}, "red end\n10%\n20%\n\uFFFD\n", "red end", false},
 	} {
 		s, _ := newSpace(t)
 		s.command = prints(tt.out, tt.err, tt.res)
@@ -121,7 +122,8 @@ func TestCommandReachesTheSandbox(t *testing.T) {
 	if diff := cmp.Diff(sandbox.Command{Script: "x", Timeout: time.Minute, Env: []string{"A=1"}}, got); diff != "" {
 		t.Error(diff)
 	}
-	if spec := New(Config{Space: s}).Spec(); spec.Timeout <= sandbox.DefaultTimeout || spec.Effect != tool.SideEffects || len(spec.Description) > 400 {
+	if spec := New(Config{Space: s}).Spec(); spec.Timeout <= sandbox.DefaultTimeout ||
+		spec.Effect != tool.SideEffects || len(spec.Description) > 400 {
 		t.Errorf("spec %+v", spec)
 	}
 }
@@ -150,7 +152,8 @@ func TestLongOutputIsCutAndKept(t *testing.T) {
 	if n := utf8.RuneCountInString(head+tail) + skipped; n != whole {
 		t.Errorf("shown and skipped are %d, the output has %d", n, whole)
 	}
-	if !strings.HasPrefix(head, "start é\n0123") || !strings.HasSuffix(tail, "last\n\nStd Error:\nwarn\n\nExit Code: 1") {
+	if !strings.HasPrefix(head, "start é\n0123") ||
+		!strings.HasSuffix(tail, "last\n\nStd Error:\nwarn\n\nExit Code: 1") {
 		t.Errorf("head %.20q, tail %q", head, tail[len(tail)-60:])
 	}
 	kept, err := os.ReadFile(filepath.Join(host, strings.TrimPrefix(note, sandbox.Workspace)))
@@ -307,8 +310,8 @@ func TestOutputProperty(t *testing.T) {
 	})
 }
 
-// TestHostile35Output is item 35 of the list of hostile inputs: whatever a command prints, its result is a text of bounded length that
-// does nothing to a terminal and that every store and every JSON takes.
+// TestHostile35Output is item 35 of the list of hostile inputs: whatever a command prints, its result is a text of
+// bounded length that does nothing to a terminal and that every store and every JSON takes.
 func TestHostile35Output(t *testing.T) {
 	for name, out := range map[string]string{
 		"a title, the clipboard, colours": "\x1b]0;owned\x07\x1b]52;c;cm0gLXJmIH4=\x07\x1b[31mred\x1b[0m\x1b[2J\x1b[H",
@@ -333,7 +336,8 @@ func TestHostile35Output(t *testing.T) {
 			}
 		}
 		raw, err := json.Marshal(text)
-		if err != nil || !utf8.ValidString(text) || utf8.RuneCountInString(text) > most+1000 || strings.Contains(string(raw), `\ud8`) {
+		if err != nil || !utf8.ValidString(text) || utf8.RuneCountInString(text) > most+1000 ||
+			strings.Contains(string(raw), `\ud8`) {
 			t.Errorf("%s gives %d characters, %.100q, %v", name, utf8.RuneCountInString(text), text, err)
 		}
 	}

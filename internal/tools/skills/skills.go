@@ -1,5 +1,5 @@
-// Package skills holds the tools with which a model looks up skills and writes them: describe_skill, where the prompt tells names alone
-// (skills.deferred_discovery), and skill_manage (skill_evolution.enabled).
+// Package skills holds the tools with which a model looks up skills and writes them: describe_skill, where the prompt
+// tells names alone (skills.deferred_discovery), and skill_manage (skill_evolution.enabled).
 package skills
 
 import (
@@ -37,8 +37,8 @@ func Manage(run *skills.Run) tool.Tool {
 	spec := tool.Spec{Name: "skill_manage", Description: strings.TrimSpace(manageText)}
 	return tool.MustNew(spec, func(ctx context.Context, c *tool.Call, in manageArgs) (*tool.Result, error) {
 		done, err := run.Manage(ctx, skills.Order{
-			Action: in.Action, Name: in.Name, File: in.Path, Content: in.Content, Find: in.Find, Replace: in.Replace, Count: in.Expected,
-			Thread: c.Env.Ref.Thread,
+			Action: in.Action, Name: in.Name, File: in.Path, Content: in.Content, Find: in.Find, Replace: in.Replace,
+			Count: in.Expected, Thread: c.Env.Ref.Thread,
 		})
 		_, wrong := errors.AsType[*skills.OrderError](err)
 		switch {
@@ -75,7 +75,8 @@ func Describe(run *skills.Run) tool.Tool {
 			if i > 0 {
 				b.WriteString("\n\n")
 			}
-			fmt.Fprintf(&b, "## %s\n%s\nRead %s/%s before you use it.", s.Name, untrusted.Line(s.Description), s.Path(), skills.FileName)
+			fmt.Fprintf(&b, "## %s\n%s\nRead %s/%s before you use it.", s.Name, untrusted.Line(s.Description), s.Path(),
+				skills.FileName)
 			if s.Tools != nil {
 				fmt.Fprintf(&b, " It allows: %s.", untrusted.Line(strings.Join(s.Tools, ", ")))
 			}
@@ -103,7 +104,8 @@ func find(list []skills.Skill, query string) (found []skills.Skill) {
 	var rest []skills.Skill
 	for _, s := range list {
 		text := strings.ToLower(s.Name + " " + s.Description)
-		missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.TrimPrefix(w, "+")) })
+		missing := slices.ContainsFunc(words,
+			func(w string) bool { return !strings.Contains(text, strings.TrimPrefix(w, "+")) })
 		switch named := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s.Name, w) }); {
 		case missing:
 		case named:

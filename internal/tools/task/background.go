@@ -30,8 +30,10 @@ func (cfg Config) background(timeout time.Duration) []tool.Tool {
 		return tool.Spec{Name: name, Description: about, Effect: tool.Idempotent, Timeout: timeout}
 	}
 	return []tool.Tool{
-		tool.MustNew(spec(subagents.WaitTool, "Waits for a task in the background and returns its result."), cfg.result),
-		tool.MustNew(spec(subagents.MessageTool, "Says something to a task in the background, which reads it before its next step."), cfg.tell),
+		tool.MustNew(spec(subagents.WaitTool, "Waits for a task in the background and returns its result."),
+			cfg.result),
+		tool.MustNew(spec(subagents.MessageTool,
+			"Says something to a task in the background, which reads it before its next step."), cfg.tell),
 		tool.MustNew(spec(subagents.StopTool, "Stops a task in the background and returns how far it came."), cfg.stop),
 	}
 }
@@ -61,7 +63,8 @@ func (cfg Config) tell(ctx context.Context, call *tool.Call, in messageArgs) (*t
 	case strings.TrimSpace(in.Message) == "":
 		return tool.Error("The message is empty; write what the sub-agent is to know."), nil
 	case len(in.Message) > maxMessage:
-		return tool.Error(fmt.Sprintf("The message has %d bytes, %d are the most; put it into a file and say where.", len(in.Message), maxMessage)), nil
+		return tool.Error(fmt.Sprintf("The message has %d bytes, %d are the most; put it into a file and say where.",
+			len(in.Message), maxMessage)), nil
 	}
 	g, unknown, err := cfg.find(ctx, call, in.Task)
 	if g == nil {
@@ -70,7 +73,8 @@ func (cfg Config) tell(ctx context.Context, call *tool.Call, in messageArgs) (*t
 	err = g.Tell(ctx, call, "say:"+in.Task+":"+keyOf(call), in.Message)
 	switch {
 	case errors.Is(err, subagents.ErrEnded):
-		return tool.Error("The task is at its end, or waits for a person, and was not told. task_wait says how it went."), nil
+		return tool.Error("The task is at its end, or waits for a person, and was not told. task_wait says how it " +
+			"went."), nil
 	case err != nil && (ctx.Err() != nil || agent.IsFatal(err)):
 		return nil, err
 	case err != nil:

@@ -53,7 +53,8 @@ func New(cfg Config) []tool.Tool {
 		fmt.Fprintf(&about, "\n- %s: %s", k.Name, excerpt.Bound(untrusted.Line(first), maxAbout))
 	}
 	spec := tool.Spec{
-		Name: subagents.ToolName, Description: strings.TrimSpace(description) + about.String(), Effect: tool.Idempotent, Timeout: longest + slack,
+		Name: subagents.ToolName, Description: strings.TrimSpace(description) + about.String(), Effect: tool.Idempotent,
+		Timeout: longest + slack,
 	}
 	return append([]tool.Tool{tool.MustNew(spec, cfg.run)}, cfg.background(spec.Timeout)...)
 }
@@ -79,18 +80,22 @@ func (cfg Config) run(ctx context.Context, call *tool.Call, in taskArgs) (*tool.
 	id, _ := g.Where()
 	if in.Background {
 		return subagents.AtWork(id, fmt.Sprintf(
-			"The task works in the background; its id is %s. Go on with what does not need its result. task_wait brings it.", id)), nil
+			"The task works in the background; its id is %s. Go on with what does not need its result. task_wait "+
+				"brings it.", id)), nil
 	}
 	return cfg.wait(ctx, g, id, (*subagents.Outcome).Tool)
 }
 
 // wait waits for the end of a task, and makes the result of it. When a person speaks to the run the task goes on in the
 // background.
-func (cfg Config) wait(ctx context.Context, g *subagents.Given, id string, made func(*subagents.Outcome) *tool.Result) (*tool.Result, error) {
+func (cfg Config) wait(ctx context.Context, g *subagents.Given, id string,
+	made func(*subagents.Outcome) *tool.Result) (*tool.Result, error) {
 	end, err := cfg.Desk.Wait(ctx, g)
 	if errors.Is(err, subagents.ErrSpoken) {
-		return subagents.AtWork(id, fmt.Sprintf("You are spoken to: see the next message. The task goes on in the background (%s); its id is %s. "+
-			"task_wait brings its result.", g.Progress(), id)), nil
+		return subagents.AtWork(id,
+			fmt.Sprintf("You are spoken to: see the next message. The task goes on in the background (%s); its id is "+
+				"%s. "+
+				"task_wait brings its result.", g.Progress(), id)), nil
 	}
 	return resultOf(&end, err, made)
 }

@@ -127,7 +127,8 @@ func (w *work) Watch(ctx context.Context, said func(message.Message)) (subagents
 	}
 	end := subagents.End{Outcome: w.end}
 	if w.asks != "" {
-		end.Questions = []tool.Question{{ID: "i1", Value: json.RawMessage(w.asks)}, {ID: "i2", Value: json.RawMessage(`2`)}}
+		end.Questions = []tool.Question{{ID: "i1", Value: json.RawMessage(w.asks)},
+			{ID: "i2", Value: json.RawMessage(`2`)}}
 	}
 	return end, w.breaks
 }
@@ -192,7 +193,8 @@ func kwargs(res *tool.Result) map[string]string {
 
 func TestTaskThatIsDone(t *testing.T) {
 	w := &work{
-		says: []message.Message{said(message.Human, "Look around.", 0), said(message.AI, "I look.", 10), said(message.Tool, "(empty)", 0), said(message.AI, "Nothing there.", 5)},
+		says: []message.Message{said(message.Human, "Look around.", 0), said(message.AI, "I look.", 10),
+			said(message.Tool, "(empty)", 0), said(message.AI, "Nothing there.", 5)},
 		end: subagents.Outcome{Status: "completed", Result: "Nothing there.", Model: "m", StopReason: "turn_capped",
 			Usage: message.Usage{InputTokens: 13, OutputTokens: 2, TotalTokens: 15}},
 	}
@@ -201,7 +203,8 @@ func TestTaskThatIsDone(t *testing.T) {
 		t.Fatalf("%+v %v", res, err)
 	}
 	want := map[string]string{
-		"subagent_status": `"completed"`, "subagent_result_brief": `"Nothing there."`, "subagent_model_name": `"m"`, "subagent_stop_reason": `"turn_capped"`,
+		"subagent_status": `"completed"`, "subagent_result_brief": `"Nothing there."`, "subagent_model_name": `"m"`,
+		"subagent_stop_reason":   `"turn_capped"`,
 		"subagent_result_sha256": `"fa8185284718e9bde01cbab2c131f8e83a586d160d89418c80974ddc2a0dec75"`,
 		"subagent_token_usage":   `{"input_tokens":13,"output_tokens":2,"total_tokens":15}`,
 	}
@@ -226,7 +229,8 @@ func TestTaskThatIsDone(t *testing.T) {
 			t.Errorf("event %d is %s, want %s", i, events[i], want)
 		}
 	}
-	if !strings.HasPrefix(events[1], `{"type":"task_running","task_id":"c1","message":{"content":"I look.","additional_kwargs":{},`) {
+	if !strings.HasPrefix(events[1],
+		`{"type":"task_running","task_id":"c1","message":{"content":"I look.","additional_kwargs":{},`) {
 		t.Error(events[1])
 	}
 }
@@ -241,20 +245,26 @@ func TestTaskThatComesToNothing(t *testing.T) {
 	}{
 		"an unknown kind": {args: strings.Replace(given, "general-purpose", "nobody", 1), status: "failed",
 			text: "Task failed. Error: Unknown subagent type 'nobody'. Available: general-purpose, bash"},
-		"no prompt": {args: `{"description":"d","prompt":" ","subagent_type":"bash"}`, status: "failed", text: "Task failed. Error: The prompt is empty; write what is to be done"},
-		"no room":   {w: work{refuses: errors.New("no room")}, args: given, status: "failed", text: "Task failed. Error: no room"},
-		"a failure": {w: work{end: subagents.Outcome{Status: "failed", Error: "the model is down"}}, args: given, status: "failed",
-			text: "Task failed. Error: the model is down", events: "task_failed"},
-		"stopped by somebody": {w: work{end: subagents.Outcome{Status: "cancelled", Error: "The task was stopped."}}, args: given, status: "cancelled",
+		"no prompt": {args: `{"description":"d","prompt":" ","subagent_type":"bash"}`, status: "failed",
+			text: "Task failed. Error: The prompt is empty; write what is to be done"},
+		"no room": {w: work{refuses: errors.New("no room")}, args: given, status: "failed",
+			text: "Task failed. Error: no room"},
+		"a failure": {w: work{end: subagents.Outcome{Status: "failed", Error: "the model is down"}}, args: given,
+			status: "failed",
+			text:   "Task failed. Error: the model is down", events: "task_failed"},
+		"stopped by somebody": {w: work{end: subagents.Outcome{Status: "cancelled", Error: "The task was stopped."}},
+			args: given, status: "cancelled",
 			text: "Task cancelled by user.", events: "task_cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, events, err := tt.w.give(t.Context(), t, tt.args)
-			if err != nil || res.Text() != tt.text || kwargs(res)["subagent_status"] != `"`+tt.status+`"` || res.Kwargs["subagent_error"] == nil ||
+			if err != nil || res.Text() != tt.text || kwargs(res)["subagent_status"] != `"`+tt.status+`"` ||
+				res.Kwargs["subagent_error"] == nil ||
 				res.Kwargs["subagent_result_brief"] != nil {
 				t.Errorf("%v %q %v", err, res.Text(), kwargs(res))
 			}
-			if tt.events == "" && len(events) > 0 || tt.events != "" && (len(events) != 2 || !strings.Contains(events[1], `"type":"`+tt.events+`"`)) {
+			if tt.events == "" && len(events) > 0 ||
+				tt.events != "" && (len(events) != 2 || !strings.Contains(events[1], `"type":"`+tt.events+`"`)) {
 				t.Errorf("%q", events)
 			}
 		})
@@ -271,10 +281,13 @@ func TestTaskInTime(t *testing.T) {
 		took   bool
 		within time.Duration
 	}{
-		"time-out":             {w: work{lasts: true, end: took, left: 3 * time.Second}, status: "timed_out", took: true, within: 3 * time.Second},
+		"time-out": {w: work{lasts: true, end: took, left: 3 * time.Second}, status: "timed_out",
+			took: true, within: 3 * time.Second},
 		"time-out after crash": {w: work{lasts: true, end: took, left: -1}, status: "timed_out", took: true},
-		"cancel":               {w: work{lasts: true, end: took}, cancel: true, status: "cancelled", took: true, within: time.Second},
-		"cancel, and stuck":    {w: work{lasts: true, stuck: true, end: took}, cancel: true, status: "cancelled", within: 1500 * time.Millisecond},
+		"cancel": {w: work{lasts: true, end: took}, cancel: true, status: "cancelled", took: true,
+			within: time.Second},
+		"cancel, and stuck": {w: work{lasts: true, stuck: true, end: took}, cancel: true, status: "cancelled",
+			within: 1500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -307,7 +320,8 @@ func TestTaskThatAsks(t *testing.T) {
 	w := &work{asks: `{"q":1}`, before: 4, says: []message.Message{said(message.AI, "May I?", 1)}}
 	_, events, err := w.give(t.Context(), t, given)
 	var ask *tool.InterruptError
-	if !errors.As(err, &ask) || len(ask.Questions) != 2 || string(ask.Questions[0].Value) != `{"q":1}` || ask.Questions[1].ID != "i2" || len(events) != 2 || !strings.Contains(events[1], `"message_index":5,`) {
+	if !errors.As(err, &ask) || len(ask.Questions) != 2 || string(ask.Questions[0].Value) != `{"q":1}` ||
+		ask.Questions[1].ID != "i2" || len(events) != 2 || !strings.Contains(events[1], `"message_index":5,`) {
 		t.Errorf("%v %q", err, events)
 	}
 }
@@ -327,7 +341,8 @@ func TestTaskTellsOfEachKind(t *testing.T) {
 	spec := task.New(task.Config{Desk: subagents.NewDesk(nil, nil, subagents.Kinds(cfg, true))})[0].Spec()
 	_, kinds, _ := strings.Cut(spec.Description, "Kinds of sub-agents:\n")
 	lines := strings.Split(kinds, "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "- general-purpose: ") || !strings.HasPrefix(lines[1], "- bash: ") ||
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "- general-purpose: ") ||
+		!strings.HasPrefix(lines[1], "- bash: ") ||
 		!strings.HasPrefix(lines[2], "- odd: ") || strings.ContainsAny(lines[2], "<>") {
 		t.Errorf("%q", lines)
 	}
@@ -341,19 +356,23 @@ func TestTaskInTheBackground(t *testing.T) {
 	w := &work{lasts: true, end: subagents.Outcome{Status: "cancelled", Error: "The task was stopped."}}
 	behind := strings.Replace(given, "{", `{"background":true,`, 1)
 	res, _, err := w.give(t.Context(), t, behind)
-	if err != nil || kwargs(res)["subagent_status"] != `"in_progress"` || kwargs(res)["subagent_run_id"] != `"r1"` || !strings.Contains(res.Text(), "its id is r1") {
+	if err != nil || kwargs(res)["subagent_status"] != `"in_progress"` || kwargs(res)["subagent_run_id"] != `"r1"` ||
+		!strings.Contains(res.Text(), "its id is r1") {
 		t.Fatalf("%v %+v", err, res)
 	}
 	w.spoken = true
 	res, _, err = w.call(t.Context(), t, "task_wait", `{"task":"r1"}`)
-	if err != nil || kwargs(res)["subagent_status"] != `"in_progress"` || !strings.Contains(res.Text(), "You are spoken to") {
+	if err != nil || kwargs(res)["subagent_status"] != `"in_progress"` ||
+		!strings.Contains(res.Text(), "You are spoken to") {
 		t.Errorf("%v %+v", err, res)
 	}
 	for args, want := range map[string]string{
-		`{"task":"r1","message":"faster"}`: "reads it", `{"task":"r1","message":" "}`: "is empty", `{"task":"r2","message":"x"}`: `There is no task "r2"`,
-		`{"task":"r1","message":"` + strings.Repeat("x", 64<<10+1) + `"}`: "65536 are the most",
+		`{"task":"r1","message":"faster"}`: "reads it", `{"task":"r1","message":" "}`: "is empty",
+		`{"task":"r2","message":"x"}`: `There is no task "r2"`, `{"task":"r1","message":"` +
+			strings.Repeat("x", 64<<10+1) + `"}`: "65536 are the most",
 	} {
-		if res, _, err = w.call(t.Context(), t, "task_message", args); err != nil || !strings.Contains(res.Text(), want) {
+		if res, _, err = w.call(t.Context(), t, "task_message", args); err != nil ||
+			!strings.Contains(res.Text(), want) {
 			t.Errorf("%.60s: %v %q", args, err, res.Text())
 		}
 	}
@@ -372,11 +391,13 @@ func TestTaskInTheBackground(t *testing.T) {
 		t.Errorf("%q", events)
 	}
 	w.spoken = false
-	if res, _, err = w.call(t.Context(), t, "task_wait", `{"task":"r1"}`); err != nil || kwargs(res)["subagent_status"] != `"cancelled"` {
+	if res, _, err = w.call(t.Context(), t, "task_wait", `{"task":"r1"}`); err != nil ||
+		kwargs(res)["subagent_status"] != `"cancelled"` {
 		t.Errorf("%v %+v", err, res)
 	}
 	// One that is not there any more is at its end for who waits for it, or the run would wait for ever.
-	if res, _, err = w.call(t.Context(), t, "task_wait", `{"task":"gone"}`); err != nil || kwargs(res)["subagent_status"] != `"failed"` ||
+	if res, _, err = w.call(t.Context(), t, "task_wait", `{"task":"gone"}`); err != nil ||
+		kwargs(res)["subagent_status"] != `"failed"` ||
 		kwargs(res)["subagent_run_id"] != `"gone"` || !res.IsError {
 		t.Errorf("%v %+v", err, res)
 	}

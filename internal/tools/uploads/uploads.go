@@ -40,7 +40,8 @@ type listArgs struct {
 // spec is the same for the tools of all runs.
 var spec = sync.OnceValue(func() tool.Spec {
 	return tool.MustParse(tool.Spec{
-		Name: "list_uploaded_files", Description: strings.TrimSpace(description), Parameters: json.RawMessage(parameters), Effect: tool.ReadOnly,
+		Name: "list_uploaded_files", Description: strings.TrimSpace(description),
+		Parameters: json.RawMessage(parameters), Effect: tool.ReadOnly,
 	})
 })
 

@@ -52,7 +52,8 @@ func call(t *testing.T, files *sandbox.Files, s state.State, args string) *tool.
 }
 
 func TestListsEarlierFilesNewestFirst(t *testing.T) {
-	files, host := folder(t, "old.csv", "a,b\n", "notes.md", "# One\n## Two\n", "r.pdf", "\x00", "r.md", "# Text of r\n", "now.txt", "x", ".pudu-0123456789abcdef.tmp", "x")
+	files, host := folder(t, "old.csv", "a,b\n", "notes.md", "# One\n## Two\n", "r.pdf", "\x00", "r.md",
+		"# Text of r\n", "now.txt", "x", ".pudu-0123456789abcdef.tmp", "x")
 	if err := os.Symlink("old.csv", filepath.Join(host, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +71,14 @@ func TestListsEarlierFilesNewestFirst(t *testing.T) {
 	outN := `,"outline":[{"title":"One","line":1},{"title":"Two","line":2}]}`
 	for _, c := range []struct{ args, want string }{
 		{`{}`, `{"files":[` + r + text + "," + n + "}," + o + "}" + end},
-		{`{"include_outline":false,"max_results":0}`, `{"files":[` + r + text + `],"total_count":3,"truncated":true,"omitted_summary":"2 older: 1 .csv, 1 .md","message":"The newest 1 of 3 files of earlier turns."}`},
-		{`{"include_outline":true}`, `{"files":[` + r + outR + text + "," + n + outN + "," + o + `,"outline_preview":["a,b"]}` + end},
-		{`{"include_outline":["notes.md","none"],"max_results":1000}`, `{"files":[` + r + text + "," + n + outN + "," + o + "}" + end},
-		{`{"include_outline":["/mnt/user-data/uploads/r.pdf"]}`, `{"files":[` + r + outR + text + "," + n + "}," + o + "}" + end},
+		{`{"include_outline":false,"max_results":0}`, `{"files":[` + r +
+			text + `],"total_count":3,"truncated":true,"omitted_summary":"2 older: 1 .csv, 1 .md","message":"The newest 1 of 3 files of earlier turns."}`},
+		{`{"include_outline":true}`, `{"files":[` + r + outR + text + "," + n + outN + "," + o +
+			`,"outline_preview":["a,b"]}` + end},
+		{`{"include_outline":["notes.md","none"],"max_results":1000}`, `{"files":[` + r + text + "," + n + outN + "," +
+			o + "}" + end},
+		{`{"include_outline":["/mnt/user-data/uploads/r.pdf"]}`, `{"files":[` + r + outR + text + "," + n + "}," + o +
+			"}" + end},
 	} {
 		if diff := cmp.Diff(c.want, call(t, files, s, c.args).Text()); diff != "" {
 			t.Errorf("%s: %s", c.args, diff)
@@ -111,7 +116,8 @@ func TestNamesAndHeadingsAreHarmlessAndStayExact(t *testing.T) {
 func TestAnswerIsBounded(t *testing.T) {
 	var pairs []string
 	for i := range 150 {
-		pairs = append(pairs, fmt.Sprintf("%03d%s.md", i, strings.Repeat("n", 200)), strings.Repeat("# "+strings.Repeat("t", 300)+"\n", 50))
+		pairs = append(pairs, fmt.Sprintf("%03d%s.md", i, strings.Repeat("n", 200)),
+			strings.Repeat("# "+strings.Repeat("t", 300)+"\n", 50))
 	}
 	files, _ := folder(t, pairs...)
 	res := call(t, files, state.State{}, `{"include_outline":true,"max_results":100000}`)
@@ -125,7 +131,8 @@ func TestAnswerIsBounded(t *testing.T) {
 			outlines++
 		}
 	}
-	if len(got.Files) != 100 || outlines != maxOutlines || !got.Truncated || !strings.Contains(got.Message, "by name") || len(res.Text()) > 150_000 {
+	if len(got.Files) != 100 || outlines != maxOutlines || !got.Truncated ||
+		!strings.Contains(got.Message, "by name") || len(res.Text()) > 150_000 {
 		t.Errorf("%d files, %d outlines, %d bytes: %s", len(got.Files), outlines, len(res.Text()), got.Message)
 	}
 }

@@ -79,17 +79,21 @@ func (cfg Config) view(ctx context.Context, imagePath string) *tool.Result {
 func load(files *sandbox.Files, imagePath string) (clean string, data []byte, err error) {
 	clean, err = sandbox.CleanPath(imagePath)
 	if err != nil || !allowed(clean) {
-		return "", nil, fmt.Errorf("only images below %s, %s or %s can be viewed: %s", sandbox.Workspace, sandbox.Uploads, sandbox.Outputs, excerpt.Clip(imagePath, 500))
+		return "", nil, fmt.Errorf("only images below %s, %s or %s can be viewed: %s", sandbox.Workspace,
+			sandbox.Uploads, sandbox.Outputs, excerpt.Clip(imagePath, 500))
 	}
 	want := typeOf(path.Ext(clean))
 	if want == "" {
-		return "", nil, fmt.Errorf("unsupported image format: %s. It must be jpg, jpeg, png, webp or gif; convert it first", excerpt.Clip(imagePath, 500))
+		return "", nil,
+			fmt.Errorf("unsupported image format: %s. It must be jpg, jpeg, png, webp or gif; convert it first",
+				excerpt.Clip(imagePath, 500))
 	}
 	if data, err = files.ReadFile(clean, picture.MaxFile); err != nil {
 		return "", nil, err
 	}
 	if got := picture.Sniff(data); got != want {
-		return "", nil, fmt.Errorf("the content of %s does not match its ending: it is %s", excerpt.Clip(imagePath, 500), orUnknown(got))
+		return "", nil, fmt.Errorf("the content of %s does not match its ending: it is %s",
+			excerpt.Clip(imagePath, 500), orUnknown(got))
 	}
 	return clean, data, nil
 }

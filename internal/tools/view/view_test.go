@@ -38,7 +38,8 @@ func encoded(t *testing.T, as string) []byte {
 func TestView(t *testing.T) {
 	host, outputs := t.TempDir(), t.TempDir()
 	files, err := sandbox.NewFiles([]sandbox.Mount{
-		{Host: host, Path: sandbox.Workspace}, {Host: outputs, Path: sandbox.Outputs}, {Host: t.TempDir(), Path: "/mnt/skills"},
+		{Host: host, Path: sandbox.Workspace}, {Host: outputs, Path: sandbox.Outputs},
+		{Host: t.TempDir(), Path: "/mnt/skills"},
 	}, sandbox.FilesOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -69,9 +70,12 @@ func TestView(t *testing.T) {
 		{"b.JPG", "Successfully read image", seen(ws+"/b.JPG", "image/jpeg", jpegFile)},
 		{"d.gif", "Successfully read image", seen(ws+"/d.gif", "image/gif", gifFile)},
 		{"fake.png", "Error: the content of fake.png does not match its ending: it is image/jpeg", nil},
-		{"text.png", "Error: the content of text.png does not match its ending: it is no image that can be viewed", nil},
-		{"x.svg", "Error: unsupported image format: x.svg. It must be jpg, jpeg, png, webp or gif; convert it first", nil},
-		{"broken.png", "Error: cannot view broken.png: the image is broken: png: invalid format: not enough pixel data", nil},
+		{"text.png", "Error: the content of text.png does not match its ending: it is no image that can be viewed",
+			nil},
+		{"x.svg", "Error: unsupported image format: x.svg. It must be jpg, jpeg, png, webp or gif; convert it first",
+			nil},
+		{"broken.png", "Error: cannot view broken.png: the image is broken: png: invalid format: not enough pixel data",
+			nil},
 		{"none.png", "Error: Image file not found: none.png", nil},
 		{"/mnt/skills/s.png", where + "/mnt/skills/s.png", nil},
 		{"../a.png", where + "../a.png", nil},
@@ -105,7 +109,8 @@ func TestView(t *testing.T) {
 	if err != nil || len(kept) != 3 {
 		t.Errorf("%d renderings, %v", len(kept), err)
 	}
-	if spec := New(Config{}).Spec(); spec.Name != "view_image" || !strings.Contains(string(spec.Parameters), `"image_path"`) {
+	if spec := New(Config{}).Spec(); spec.Name != "view_image" ||
+		!strings.Contains(string(spec.Parameters), `"image_path"`) {
 		t.Errorf("%+v", spec)
 	}
 }

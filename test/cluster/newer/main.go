@@ -1,5 +1,5 @@
-// Command newer plays the next version of pudu in the tests of package cluster: it has a kind of jobs, and a tool that asks for
-// one, which the version before does not know. It is built with schema.sql as one more migration.
+// Command newer plays the next version of pudu in the tests of package cluster: it has a kind of jobs, and a tool that
+// asks for one, which the version before does not know. It is built with schema.sql as one more migration.
 package main
 
 import (
@@ -60,6 +60,8 @@ func tell(ctx context.Context, j pudu.Job) error {
 }
 
 func main() {
-	tools := []tool.Tool{tool.MustNew(tool.Spec{Name: "tell_later", Description: "Tells a URL of the run.", Effect: tool.Idempotent}, later)}
-	os.Exit(pudu.Main(pudu.Program{Version: "newer", Tools: tools, Jobs: []pudu.JobKind{{Name: kind, Tries: 5, Run: tell}}}))
+	tools := []tool.Tool{tool.MustNew(tool.Spec{Name: "tell_later", Description: "Tells a URL of the run.",
+		Effect: tool.Idempotent}, later)}
+	os.Exit(pudu.Main(pudu.Program{Version: "newer", Tools: tools,
+		Jobs: []pudu.JobKind{{Name: kind, Tries: 5, Run: tell}}}))
 }

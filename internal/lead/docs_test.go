@@ -81,7 +81,9 @@ func documentation(t *testing.T) string {
 	}
 	var b strings.Builder
 	err = page.Execute(&b, map[string]string{
-		"Chain": chainTable(), "Channels": channelNames(append(agent.Channels(), threadstate.Channels()...)),
+		"Chain": chainTable(),
+		"Channels": mdTable([][]string{{"of", "channels"}, {"the loop", channelNames(agent.Channels())},
+			{"the thread", channelNames(threadstate.Channels())}}),
 		"Subsets": subsetTable(t), "Keys": keyTable(t),
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ func TestCollectChunks(t *testing.T) {
 		}
 	}
 	have, err := s.For(ann()).Events(t.Context(), run, event.ID{}, 100)
-	if d := cmp.Diff(want, have); d != "" || err != nil {
+	if d := diff(want, have); d != "" || err != nil {
 		t.Errorf("events (-want +got): %v\n%s", err, d)
 	}
 	if again := collect(t, s, store.Retention{Chunks: middle}); again != (store.Collected{}) {
@@ -118,7 +118,7 @@ func FuzzTrimChunks(f *testing.F) {
 				after[i].Data = m
 			}
 		}
-		if d := cmp.Diff(before, after); d != "" {
+		if d := diff(before, after); d != "" {
 			t.Error(d)
 		}
 	})
@@ -188,7 +188,7 @@ func TestCollectKeepsEveryCheckpoint(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if d := cmp.Diff(chats.Get(g.states[id]), chats.Get(c.State)); d != "" {
+			if d := diff(chats.Get(g.states[id]), chats.Get(c.State)); d != "" {
 				rt.Fatalf("checkpoint %d (-want +got):\n%.300s", i, d)
 			}
 			if recent := !g.times[id].Before(before); (recent || id == tree.head) && tree.base(id) != base[id] {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pudu-ai/pudu/event"
 	"github.com/pudu-ai/pudu/internal/store"
 )
@@ -55,7 +53,7 @@ func TestFromSQLiteToPostgresAndBack(t *testing.T) {
 	for _, id := range ids {
 		want, errA := back.For(ann()).Checkpoint(t.Context(), schema, forked.thread, id)
 		got, errB := server.For(ann()).Checkpoint(t.Context(), schema, forked.thread, id)
-		if d := cmp.Diff(chats.Get(want.State), chats.Get(got.State)); d != "" || errA != nil || errB != nil {
+		if d := diff(chats.Get(want.State), chats.Get(got.State)); d != "" || errA != nil || errB != nil {
 			t.Fatalf("%v %v checkpoint %s (-want +got):\n%.300s", errA, errB, id, d)
 		}
 	}

@@ -107,7 +107,7 @@ func TestCopyOfManySteps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(chats.Get(tk.state), chats.Get(c.State)); d != "" {
+			if d := diff(chats.Get(tk.state), chats.Get(c.State)); d != "" {
 				t.Errorf("(-want +got):\n%.500s", d)
 			}
 			if found := faults(t, s); len(found) > 0 {

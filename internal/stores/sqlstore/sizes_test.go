@@ -77,8 +77,13 @@ func (tk *talk) uuid() string {
 // text is n bytes that no compression makes much smaller.
 func (tk *talk) text(n int) string {
 	b := make([]byte, n)
+	var bits uint64
 	for i := range b {
-		b[i] = "abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789."[tk.rnd.IntN(64)]
+		if i%10 == 0 { // ten times six bits
+			bits = tk.rnd.Uint64()
+		}
+		b[i] = "abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789."[bits&63]
+		bits >>= 6
 	}
 	return string(b)
 }

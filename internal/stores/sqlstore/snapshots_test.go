@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -126,7 +124,7 @@ func testForks(t *testing.T, s *Store) {
 		if c.Step != p.step {
 			t.Errorf("checkpoint %d has step %d, want %d", i, c.Step, p.step)
 		}
-		if d := cmp.Diff(chats.Get(p.state), chats.Get(c.State)); d != "" {
+		if d := diff(chats.Get(p.state), chats.Get(c.State)); d != "" {
 			t.Fatalf("checkpoint %d (-want +got):\n%.500s", i, d)
 		}
 	}

@@ -29,7 +29,7 @@ var discard = slog.New(slog.DiscardHandler)
 const childEnv = "PUDU_SQLSTORE_CHILD"
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "20"); err != nil { // make soak asks for more
+	if err := flag.Set("rapid.checks", "10"); err != nil { // make soak asks for more
 		panic(err)
 	}
 	slog.SetDefault(discard)
@@ -102,7 +102,7 @@ func commitForEver(ctx context.Context, s *Store, thread string) error {
 		return err
 	}
 	for n := c.Step; ; n++ {
-		u := chats.Append(chat{ID: fmt.Sprint(n), Type: "human", Content: strings.Repeat("x", 2000)})
+		u := chats.Append(chat{ID: fmt.Sprint(n), Type: "human", Content: strings.Repeat("x", 200)})
 		st, _, err := c.State.Apply(u.With(turns.Put(1)))
 		if err != nil {
 			return err

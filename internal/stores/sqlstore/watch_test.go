@@ -138,12 +138,16 @@ func TestWatchSeesNoLoss(t *testing.T) {
 			}
 		}
 	}()
-	for i := range 5 { // a few megabytes each, which SQLite moves from its log into the file
-		tk := newTalk(t, s, uint64(i))
-		for range 4 {
-			tk.turn(500 << 10)
-		}
+	fill := func(query string) {
+		must(t, s.write(t.Context(), 0, func(x *tx) error { return x.exec(query) }))
+	}
+	fill("CREATE TABLE filling (x)")
+	for range 5 { // a few megabytes each, which SQLite moves from its log into the file
+		fill("INSERT INTO filling VALUES (randomblob(4000000))")
+		tk := newTalk(t, s, 1)
+		tk.turn(50 << 10)
 		must(t, s.For(ann()).DeleteThread(t.Context(), tk.thread))
+		fill("DELETE FROM filling")
 	}
 	collect(t, s, store.Retention{Shrink: true})
 	newTalk(t, s, 100).turn(1 << 20)

@@ -2,9 +2,12 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // TB is what of testing.TB a [Lazy] server needs.
@@ -27,12 +30,22 @@ type Lazy struct {
 	prepare     sync.Once
 	prepared    string // the name of what Copy copies
 	errPrepared error
+	copying     sync.Mutex // guards copier
+	copier      *pgx.Conn  // a session of the superuser; nil before the first copy
+}
+
+// settings are those of a server whose databases live for seconds and are copied by the hundred: to look which of them are in need
+// of a VACUUM starts a process for each.
+func (l *Lazy) settings() Config {
+	c := l.Config
+	c.Settings = append([]string{"autovacuum = off"}, c.Settings...)
+	return c
 }
 
 // Server returns the server. Without one the test fails: a store that was not tested is not known to work.
 func (l *Lazy) Server(tb TB) *Server {
 	tb.Helper()
-	l.once.Do(func() { l.server, l.err = Start(context.Background(), l.Config) })
+	l.once.Do(func() { l.server, l.err = Start(context.Background(), l.settings()) })
 	if l.err != nil {
 		tb.Fatal(l.err)
 	}
@@ -67,11 +80,32 @@ func (l *Lazy) Copy(tb TB, prepare func(ctx context.Context, url string) error) 
 	if l.errPrepared != nil {
 		tb.Fatal(l.errPrepared)
 	}
-	url, err := server.copyDatabase(tb.Context(), l.prepared, l.Name())
-	if err != nil {
+	name := l.Name()
+	if err := l.copyTo(tb.Context(), name); err != nil {
 		tb.Fatal(err)
 	}
-	return url
+	return server.URL(name)
+}
+
+// copyTo copies the files of the prepared database, which takes a third of what PostgreSQL does by itself since version 15: it
+// writes each page to its log.
+func (l *Lazy) copyTo(ctx context.Context, name string) (err error) {
+	l.copying.Lock()
+	defer l.copying.Unlock()
+	if l.copier == nil {
+		if l.copier, err = pgx.Connect(ctx, l.server.URL("postgres")); err != nil {
+			return err
+		}
+	}
+	statement := "CREATE DATABASE " + name + " TEMPLATE " + l.prepared
+	if version(l.server.bin) >= 15 {
+		statement += " STRATEGY file_copy"
+	}
+	if _, err = l.copier.Exec(ctx, statement); err != nil {
+		err = fmt.Errorf("create database %s: %w", name, errors.Join(err, l.copier.Close(context.WithoutCancel(ctx))))
+		l.copier = nil
+	}
+	return err
 }
 
 // Name returns a name for a database or a schema that nobody else of this process has.
@@ -81,6 +115,9 @@ func (l *Lazy) Name() string { return fmt.Sprintf("test_%d", l.names.Add(1)) }
 func (l *Lazy) Stop() error {
 	if l.server == nil {
 		return nil
+	}
+	if l.copier != nil {
+		_ = l.copier.Close(context.Background()) // the server ends anyway
 	}
 	return l.server.Stop()
 }

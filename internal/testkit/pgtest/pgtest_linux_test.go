@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 )
 
@@ -186,5 +187,39 @@ func TestLazy(t *testing.T) {
 		if _, err := query(t, u, "SELECT 1"); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestCopies: each copy has what was prepared, once for all, and nothing of another. One that fails keeps none from being made later.
+func TestCopies(t *testing.T) {
+	var l Lazy
+	defer func() { must(t, l.Stop()) }()
+	prepared := 0
+	prepare := func(ctx context.Context, url string) error {
+		prepared++
+		_, err := query(t, url, "CREATE TABLE deer AS SELECT 7 AS n")
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return err
+	}
+	a, b := l.Copy(t, prepare), l.Copy(t, prepare)
+	if _, err := query(t, a, "DELETE FROM deer"); !errors.Is(err, sql.ErrNoRows) {
+		t.Error(err)
+	}
+	if n, err := query(t, b, "SELECT n FROM deer"); n != 7 || err != nil || prepared != 1 {
+		t.Errorf("the second copy has %d, %v, and was prepared %d times", n, err, prepared)
+	}
+	busy, err := pgx.Connect(t.Context(), l.server.URL(l.prepared))
+	must(t, err)
+	if err := l.copyTo(t.Context(), "late"); err == nil {
+		t.Error("what is in use was copied")
+	}
+	must(t, busy.Close(t.Context()))
+	for err := errors.New("not tried"); err != nil; err = l.copyTo(t.Context(), "late") { // the server may not have seen it go
+		must(t, t.Context().Err())
+	}
+	if n, err := query(t, l.server.URL("late"), "SELECT n FROM deer"); n != 7 || err != nil {
+		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access/bearer"
 	"github.com/pudu-ai/pudu/internal/cli"
 	"github.com/pudu-ai/pudu/internal/config"
+	"github.com/pudu-ai/pudu/internal/lib/resident"
 )
 
 // Serve implements cli.App. Where the log is JSON it has everything that there is to say, also why the server ends.
@@ -75,6 +76,9 @@ func (e *engine) serve(ctx context.Context, server config.Server, notes []string
 		return err
 	}
 	ready(e.shown)
+	if err := resident.GiveBack(); err != nil {
+		e.log.Warn("more memory is held than the server needs", "error", err)
+	}
 	e.bringTools(ctx)
 	<-ctx.Done()
 	return e.close() //nolint:contextcheck // ctx has ended

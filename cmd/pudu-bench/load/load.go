@@ -89,6 +89,8 @@ type sizes struct {
 
 	longTokens, starts, recoveryRuns, recoveryTokens int
 
+	idle time.Duration // so long a server is left alone
+
 	// so many users read their news while so many clients make runs, so many times
 	newsUsers, newsClients, newsRounds int
 }
@@ -98,13 +100,13 @@ func (c *Config) sizes() sizes {
 		clients: []int{1, 16, 64, 256}, steps: []int{0, 5, 20},
 		warm: 500 * time.Millisecond, window: 2 * time.Second, directWindow: 800 * time.Millisecond,
 		streams: []int{10, 50, 100, 250, 500, 1000}, streamTokens: 200,
-		longTokens: 20_000, starts: 5, recoveryRuns: 50, recoveryTokens: 150,
+		longTokens: 20_000, starts: 5, idle: time.Minute, recoveryRuns: 50, recoveryTokens: 150,
 		newsUsers: goalUsers, newsClients: 4, newsRounds: 6,
 	}
 	if c.Quick {
 		n.clients, n.steps, n.streams = []int{1, 64}, []int{0, 5}, []int{10, 100}
 		n.warm, n.window, n.directWindow = 100*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond
-		n.streamTokens, n.starts, n.recoveryTokens = 60, 3, 60
+		n.streamTokens, n.starts, n.idle, n.recoveryTokens = 60, 3, 10*time.Second, 60
 		n.newsUsers, n.newsRounds = 100, 1
 	}
 	if len(c.Steps) > 0 {

@@ -3,17 +3,26 @@ package golden
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 )
 
+// read reads the recordings once for all tests.
+var read = sync.OnceValues(func() ([]Recording, error) { return Read("testdata") })
+
+// recordings are all that there are. The caller may change their exchanges, but not the shapes in them.
 func recordings(t *testing.T) []Recording {
 	t.Helper()
-	list, err := Read("testdata")
+	all, err := read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) < 100 {
-		t.Fatalf("only %d recordings were found", len(list))
+	if len(all) < 100 {
+		t.Fatalf("only %d recordings were found", len(all))
+	}
+	list := slices.Clone(all)
+	for i := range list {
+		list[i].Exchanges = slices.Clone(list[i].Exchanges)
 	}
 	return list
 }

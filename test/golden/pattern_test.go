@@ -21,10 +21,14 @@ var hole = regexp.MustCompile(`\$\{[a-z]\d+\}|\*`)
 // without a value gets what stands in its place.
 func match(pattern, text string, vars Vars) bool {
 	pattern = fill(pattern, vars)
+	holes := hole.FindAllStringIndex(pattern, -1)
+	if len(holes) == 0 {
+		return pattern == text
+	}
 	var expr strings.Builder
 	var names []string
 	last := 0
-	for _, at := range hole.FindAllStringIndex(pattern, -1) {
+	for _, at := range holes {
 		expr.WriteString(regexp.QuoteMeta(pattern[last:at[0]]))
 		if pattern[at[0]] == '*' {
 			expr.WriteString(`(?s:.*)`)

@@ -3,7 +3,9 @@ package golden
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -32,6 +34,7 @@ func replaySkills(t *testing.T, list []Recording, u *used) {
 type member struct {
 	name, content string
 	mode          fs.FileMode
+	zeros         int // MiB of them in place of a content
 }
 
 // putArchives lays the archives that are installed, or refused, into a thread's outputs.
@@ -69,14 +72,15 @@ func archives() map[string][]member {
 			{name: "tidy-notes/references/r.md", content: "Notes.\n"},
 			{name: "tidy-notes/scripts/run.py", content: "print(1)\n"},
 		},
-		"flat":   {{name: "SKILL.md", content: md("name: flat-one\ndescription: Files at the root of the archive.")}},
-		"link":   one("with-link", "Has a symlink.", member{"with-link/passwd", "/etc/passwd", fs.ModeSymlink | 0o777}),
+		"flat": {{name: "SKILL.md", content: md("name: flat-one\ndescription: Files at the root of the archive.")}},
+		"link": one("with-link", "Has a symlink.", member{name: "with-link/passwd", content: "/etc/passwd",
+			mode: fs.ModeSymlink | 0o777}),
 		"warn":   one("warned", "demo-warn text."),
 		"public": one("word-count", "Same name as a public skill."),
 		"trav":   one("t", "d", member{name: "../evil.txt"}),
 		"abs":    one("t", "d", member{name: "/abs.txt"}),
 		"colon":  one("t", "d", member{name: "t/a:b"}),
-		"bomb":   one("b", "d", member{name: "b/zero.bin", content: strings.Repeat("\x00", 70<<20)}),
+		"bomb":   one("b", "d", member{name: "b/zero.bin", zeros: 70}),
 		"elf":    one("b", "d", member{name: "b/tool", content: "\x7fELF\x02\x01\x01"}),
 		"nested": one("b", "d", member{name: "b/sub/SKILL.md", content: md("name: b\ndescription: d")}),
 		"empty":  {},
@@ -104,18 +108,34 @@ func archives() map[string][]member {
 	return list
 }
 
+// zipped makes an archive. One compressor packs all its members: to make one takes far more time than to pack a small
+// file.
 func zipped(t *testing.T, list []member) []byte {
 	t.Helper()
+	packer, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		packer.Reset(w)
+		return packer, nil
+	})
 	for _, m := range list {
 		head := &zip.FileHeader{Name: m.name, Method: zip.Deflate}
 		if m.mode != 0 {
 			head.SetMode(m.mode)
 		}
-		w, err := z.CreateHeader(head)
+		create, content := z.CreateHeader, []byte(m.content)
+		if m.zeros > 0 {
+			create, content = z.CreateRaw, zeros(t, m.zeros)
+			head.CRC32 = crc32.ChecksumIEEE(make([]byte, m.zeros<<20))
+			head.CompressedSize64, head.UncompressedSize64 = uint64(len(content)), uint64(m.zeros)<<20
+		}
+		w, err := create(head)
 		if err == nil {
-			_, err = io.WriteString(w, m.content)
+			_, err = w.Write(content)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -125,4 +145,25 @@ func zipped(t *testing.T, list []member) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// zeros are what so many MiB of them are when they are packed: as often what one is, and an end.
+func zeros(t *testing.T, mib int) []byte {
+	t.Helper()
+	var one, end bytes.Buffer
+	packer, err := flate.NewWriter(&one, flate.BestSpeed)
+	if err == nil {
+		_, err = packer.Write(make([]byte, 1<<20))
+	}
+	if err == nil {
+		err = packer.Flush()
+	}
+	if err == nil {
+		packer.Reset(&end)
+		err = packer.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(bytes.Repeat(one.Bytes(), mib), end.Bytes()...)
 }

@@ -4,6 +4,7 @@ package server
 
 import (
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 )
@@ -30,14 +31,38 @@ type Server struct {
 // Start builds and starts the server. It stops it when the test ends, and shows what it printed if the test failed.
 func Start(t testing.TB, o Options) Server {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "pudu")
-	// the second time is quick: Go keeps what it compiled
-	Must(t, build(bin, "github.com/pudu-ai/pudu/test/pudu", "-ldflags", "-s -w"))
 	config, err := filepath.Abs(o.Config)
 	Must(t, err)
 	data := t.TempDir()
-	n := launch(t, filepath.Dir(config), bin,
-		[]string{"--addr", "127.0.0.1:0", "--data", data, "--config", config, "--model", o.Model}, o.Env)
+	n := func() *Node {
+		built.Lock()
+		defer built.Unlock() // also where the test ends here
+		return launch(t, filepath.Dir(config), program(t),
+			[]string{"--addr", "127.0.0.1:0", "--data", data, "--config", config, "--model", o.Model}, o.Env)
+	}()
 	t.Cleanup(func() { n.Term() })
 	return Server{URL: n.Ready().URL, Data: data}
+}
+
+// built is the program of [Start] while the test runs that has built it, from which others, such as those below it,
+// start it too: to link it takes seconds.
+var built struct {
+	sync.Mutex
+	path string
+}
+
+// program is its path; the caller holds the lock.
+func program(t testing.TB) string {
+	t.Helper()
+	if built.path == "" {
+		path := filepath.Join(t.TempDir(), "pudu")
+		Must(t, build(path, "github.com/pudu-ai/pudu/test/pudu", "-ldflags", "-s -w"))
+		built.path = path
+		t.Cleanup(func() { // before the folder goes
+			built.Lock()
+			defer built.Unlock()
+			built.path = ""
+		})
+	}
+	return built.path
 }

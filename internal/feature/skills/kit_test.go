@@ -78,25 +78,26 @@ func zipped(t testing.TB, list ...entry) *bytes.Reader {
 	return bytes.NewReader(b.Bytes())
 }
 
-// zeros are what so many MiB of them are when they are packed: as often what one is, and an end.
+// zeros are what so many MiB of them are when they are packed: as often what one is, and an end. The archive may be in
+// the middle of a member, so that its packer is not free.
 func zeros(t testing.TB, mib int) []byte {
 	t.Helper()
-	var one, all bytes.Buffer
-	packer.Reset(&one)
-	_, err := packer.Write(make([]byte, 1<<20))
+	var one, end bytes.Buffer
+	alone, err := flate.NewWriter(&one, flate.BestSpeed)
 	if err == nil {
-		err = packer.Flush()
+		_, err = alone.Write(make([]byte, 1<<20))
 	}
-	all.Write(bytes.Repeat(one.Bytes(), mib))
-	one.Reset()
 	if err == nil {
-		err = packer.Close()
+		err = alone.Flush()
+	}
+	if err == nil {
+		alone.Reset(&end)
+		err = alone.Close()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	all.Write(one.Bytes())
-	return all.Bytes()
+	return append(bytes.Repeat(one.Bytes(), mib), end.Bytes()...)
 }
 
 // reviewer answers as the texts of the recordings want it.

@@ -7,11 +7,7 @@ import (
 
 // TestStoredWritesAreTakenApart: what is no list of writes is refused.
 func TestStoredWritesAreTakenApart(t *testing.T) {
-	own := encodeUpdate(t, logCh.Append(item{ID: "\"a\" é"}).With(titleCh.Put("b")))
-	if ws, ok := scanWrites(own); !ok || len(ws) != 2 {
-		t.Errorf("%s, as it is written, is left to encoding/json", own)
-	}
-	for _, foreign := range []string{`[{"c":"m","op":"pu\u0074","v":1}]`, `[{"c":"m","op":"put","x":"","v":1}]`, `[{"C":"m","OP":"put","V":1}]`} {
+	for _, foreign := range []string{`[{"c":"m","op":"pu\u0074","v":1}]`, `[{"c":"m","op":"put","x":"","v":1}]`} {
 		if ws, err := decodeWrites([]byte(foreign)); err != nil || len(ws) != 1 || ws[0].op != OpPut {
 			t.Errorf("%s is read as %+v, %v", foreign, ws, err)
 		}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-
-	"github.com/pudu-ai/pudu/internal/lib/rawjson"
 )
 
 // storedWrite is a write whose value is not decoded. raw is never empty.
@@ -51,49 +49,22 @@ func (s State) Replay(updates ...[]byte) (State, error) {
 	return next, nil
 }
 
-// decodeWrites takes an update apart without looking into its values, which share raw's memory or are copies.
+// decodeWrites takes an update apart without looking into its values.
 func decodeWrites(raw []byte) ([]storedWrite, error) {
-	out, ok := scanWrites(raw)
-	if !ok { // written by another hand, or damaged
-		var writes []struct {
-			C  string          `json:"c"`
-			Op Op              `json:"op"`
-			V  json.RawMessage `json:"v"`
-		}
-		if err := json.Unmarshal(raw, &writes); err != nil {
-			return nil, fmt.Errorf("decode update: %w", err)
-		}
-		out = nil
-		for _, w := range writes {
-			out = append(out, storedWrite{channel: w.C, op: w.Op, raw: w.V})
-		}
+	var writes []struct {
+		C  string          `json:"c"`
+		Op Op              `json:"op"`
+		V  json.RawMessage `json:"v"`
 	}
-	for i, w := range out {
-		if w.channel == "" || len(w.raw) == 0 {
+	if err := json.Unmarshal(raw, &writes); err != nil {
+		return nil, fmt.Errorf("decode update: %w", err)
+	}
+	out := make([]storedWrite, len(writes))
+	for i, w := range writes {
+		if w.C == "" || len(w.V) == 0 {
 			return nil, fmt.Errorf("decode update: write %d has no channel or no value", i)
 		}
+		out[i] = storedWrite{channel: w.C, op: w.Op, raw: w.V}
 	}
 	return out, nil
-}
-
-// scanWrites takes apart what [Update.AppendJSON] writes, several times as fast as encoding/json; false means that it is something else.
-func scanWrites(raw []byte) (out []storedWrite, ok bool) {
-	s := rawjson.Scan(raw)
-	for more := s.List(); more; more = s.More() {
-		var w storedWrite
-		for name := s.Object(); name != nil; name = s.Next() {
-			switch string(name) {
-			case "c":
-				w.channel = s.Text()
-			case "op":
-				w.op = Op(s.Text())
-			case "v":
-				w.raw = s.Value()
-			default:
-				s.Fail()
-			}
-		}
-		out = append(out, w)
-	}
-	return out, s.End()
 }

@@ -93,8 +93,7 @@ func (s Schema) Visible(u Update) (Update, bool) {
 	return u, true
 }
 
-// DecodeUpdate reads the stored form of an update. Every value of a declared channel is decoded and checked; those of others
-// share the memory of raw, which must not change any more.
+// DecodeUpdate reads the stored form of an update. Every value of a declared channel is decoded and checked.
 func (s Schema) DecodeUpdate(raw []byte) (Update, error) {
 	writes, err := decodeWrites(raw)
 	if err != nil {

@@ -101,40 +101,16 @@ type storedUpdate struct {
 	Writes json.RawMessage `json:"w"`
 }
 
-// decodeUpdates takes the column apart without looking into the updates, which share raw's memory or are copies.
+// decodeUpdates takes the column apart without looking into the updates.
 func decodeUpdates(raw []byte) ([]storedUpdate, error) {
+	var us []storedUpdate
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	us, ok := scanUpdates(raw)
-	if ok {
-		return us, nil
-	}
-	us = nil
 	if err := json.Unmarshal(raw, &us); err != nil {
 		return nil, fmt.Errorf("decode stored updates: %w", err)
 	}
 	return us, nil
-}
-
-// scanUpdates takes apart what [encodeUpdates] writes, several times as fast as encoding/json; false means that it is something else.
-func scanUpdates(raw []byte) (us []storedUpdate, ok bool) {
-	s := rawjson.Scan(raw)
-	for more := s.List(); more; more = s.More() {
-		var u storedUpdate
-		for name := s.Object(); name != nil; name = s.Next() {
-			switch string(name) {
-			case "n":
-				u.Node = s.Text()
-			case "w":
-				u.Writes = s.Value()
-			default:
-				s.Fail()
-			}
-		}
-		us = append(us, u)
-	}
-	return us, s.End()
 }
 
 // eventBytes is the room made for an event. Most need less.

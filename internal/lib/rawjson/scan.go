@@ -1,9 +1,6 @@
 package rawjson
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "bytes"
 
 // Scanner walks over JSON once, from the front, copies nothing and checks all that it walks over. It serves those who
 // read thousands of small values of a known shape, such as the events of a model's answer, for which encoding/json is
@@ -236,7 +233,6 @@ func (s *Scanner) stringEnd() int {
 	}
 	for i := s.at + 1; i < len(data); i++ {
 		switch c := data[i]; {
-		case plain[c] || c >= utf8.RuneSelf: // nearly all
 		case c == '"':
 			return i + 1
 		case c == '\\':

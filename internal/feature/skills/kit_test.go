@@ -3,15 +3,10 @@ package skills_test
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
-	"compress/flate"
 	"context"
 	"encoding/json"
-	"hash/crc32"
-	"io"
 	"io/fs"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +14,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/config"
 	"github.com/pudu-ai/pudu/internal/feature/skills"
 	"github.com/pudu-ai/pudu/internal/testkit/databases"
+	"github.com/pudu-ai/pudu/internal/testkit/ziptest"
 )
 
 // entry is a member of an archive.
@@ -35,69 +31,14 @@ func md(name, description, body string) string {
 	return "---\nname: " + name + "\ndescription: " + description + "\n---\n\n" + body + "\n"
 }
 
-// packer compresses the members of all archives, one after the other: it takes far more time to make than to pack a
-// small file.
-var (
-	packing   sync.Mutex
-	packer, _ = flate.NewWriter(nil, flate.BestSpeed) // fails for an unknown level alone
-)
-
 // zipped makes an archive.
 func zipped(t testing.TB, list ...entry) *bytes.Reader {
 	t.Helper()
-	var b bytes.Buffer
-	packing.Lock()
-	defer packing.Unlock()
-	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		packer.Reset(w)
-		return packer, nil
-	})
-	for _, e := range list {
-		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
-		if e.mode != 0 {
-			h.SetMode(e.mode)
-		}
-		create, content := z.CreateHeader, []byte(e.content)
-		if e.zeros > 0 {
-			create, content = z.CreateRaw, zeros(t, e.zeros)
-			h.CRC32 = crc32.ChecksumIEEE(make([]byte, e.zeros<<20))
-			h.CompressedSize64, h.UncompressedSize64 = uint64(len(content)), uint64(cmp.Or(e.says, e.zeros<<20))
-		}
-		w, err := create(h)
-		if err == nil {
-			_, err = w.Write(content)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	members := make([]ziptest.Member, len(list))
+	for i, e := range list {
+		members[i] = ziptest.Member{Name: e.name, Content: e.content, Mode: e.mode, Zeros: e.zeros, Says: e.says}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return bytes.NewReader(b.Bytes())
-}
-
-// zeros are what so many MiB of them are when they are packed: as often what one is, and an end. The archive may be in
-// the middle of a member, so that its packer is not free.
-func zeros(t testing.TB, mib int) []byte {
-	t.Helper()
-	var one, end bytes.Buffer
-	alone, err := flate.NewWriter(&one, flate.BestSpeed)
-	if err == nil {
-		_, err = alone.Write(make([]byte, 1<<20))
-	}
-	if err == nil {
-		err = alone.Flush()
-	}
-	if err == nil {
-		alone.Reset(&end)
-		err = alone.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(bytes.Repeat(one.Bytes(), mib), end.Bytes()...)
+	return bytes.NewReader(ziptest.Archive(t, members...))
 }
 
 // reviewer answers as the texts of the recordings want it.

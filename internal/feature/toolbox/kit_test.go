@@ -1,7 +1,6 @@
 package toolbox
 
 import (
-	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pudu-ai/pudu/internal/testkit/ziptest"
 )
 
 // entry is a file of a wheel that a test makes.
@@ -34,8 +35,6 @@ func recordLine(name, text string) string {
 // makeWheel makes a wheel; without a RECORD among the entries it gets the right one.
 func makeWheel(t testing.TB, name string, entries ...entry) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
 	record := ""
 	has := slices.ContainsFunc(entries, func(e entry) bool { return strings.HasSuffix(e.name, "/RECORD") })
 	info := name + "-1.0.dist-info/"
@@ -52,21 +51,11 @@ func makeWheel(t testing.TB, name string, entries ...entry) []byte {
 		}
 		entries = append(entries, entry{name: info + "RECORD", text: record + info + "RECORD,,\n"})
 	}
-	for _, e := range entries {
-		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
-		h.SetMode(max(e.mode, 0o644))
-		w, err := z.CreateHeader(h)
-		if err == nil {
-			_, err = w.Write([]byte(e.text))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	members := make([]ziptest.Member, len(entries))
+	for i, e := range entries {
+		members[i] = ziptest.Member{Name: e.name, Content: e.text, Mode: max(e.mode, 0o644)}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return ziptest.Archive(t, members...)
 }
 
 // index is an index of packages, and what it was asked.

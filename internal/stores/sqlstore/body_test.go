@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -80,9 +81,8 @@ func TestEncodeUpdatesTakesRaw(t *testing.T) {
 }
 
 func TestStepTooLarge(t *testing.T) {
-	text := strings.Repeat("x", maxStepBytes)
-	_, err := encodeStep(store.Fence{},
-		store.Step{Updates: []store.NodeUpdate{{Update: chats.Append(chat{ID: "a", Content: text})}}})
+	raw := bytes.Repeat([]byte("1"), maxStepBytes)
+	_, err := encodeStep(store.Fence{}, store.Step{Updates: []store.NodeUpdate{{Raw: raw}}})
 	if err == nil || !strings.Contains(err.Error(), "put large content in a file") {
 		t.Errorf("error = %v", err)
 	}

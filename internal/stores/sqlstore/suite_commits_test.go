@@ -14,9 +14,9 @@ import (
 
 func stepLarge(f *fixture) {
 	o := f.running("x")
-	raw := make([]byte, 3<<20)
+	raw := make([]byte, 1<<20)
 	rand.Read(raw)
-	text := base64.StdEncoding.EncodeToString(raw) // 4 MB
+	text := base64.StdEncoding.EncodeToString(raw) // 1.4 MB
 	o.say(text)
 	o.say("small")
 	id := o.say(text)

@@ -207,6 +207,7 @@ describe('forms', () => {
     });
     await page.getByRole('button', { name: 'Use mine' }).click();
     await row.getByText('works', { exact: true }).waitFor({ state: 'attached' }); // what the test before has shown
+    await page.waitForURL(/\?model=own$/); // not before the list is there anew
     await page.goBack(); // the form is gone from the history: Back leads away from it, not into it
     await page.goForward();
     await row.getByRole('button', { name: 'Test everything' }).click();

@@ -52,7 +52,8 @@ describe('files', () => {
   /** A task with files. */
   const begin = async (options = {}): Promise<Visitor> => {
     v = await visit(server, options);
-    address = await v.say('make a report');
+    address = `/c/${await server.task('make a report')}`;
+    await v.to(address);
     await v.sees('The report is there.');
     return v;
   };
@@ -64,7 +65,9 @@ describe('files', () => {
   };
 
   it('that are handed over are cards, which open the panel; Back closes it', async () => {
-    const { page } = await begin();
+    v = await visit(server);
+    const { page } = v;
+    await v.say('make a report'); // which is seen as it is made
     await page.getByRole('list', { name: 'Files of this answer' }).getByRole('button', { name: 'Open report.md' }).click();
     expect(new URL(page.url()).search).toBe('?panel=files&file=outputs%2Freport.md');
     await page.locator('.panel').getByRole('cell', { name: '73,969' }).waitFor();

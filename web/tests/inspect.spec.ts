@@ -22,7 +22,7 @@ describe('a run', () => {
   let run = '';
   const begin = async (options = {}): Promise<Visitor> => {
     v = await visit(server, options);
-    await v.context.addInitScript(() => {
+    await v.page.addInitScript(() => {
       if (self.origin !== 'null') localStorage.setItem('pudu.options.new', '{"mode":"plan"}');
     });
     return v;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { forget, forgetAll, gone, leave, taken } from './contexts';
 
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 const browserPath = process.env['PUDU_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -15,6 +16,8 @@ const shellPath = process.env['PUDU_TEST_SHELL'] || browserPath;
 export const patience = 60_000;
 /** How many times slower than the machine a page is to be: what only holds on a quick one shows itself so. */
 const slowness = Number(process.env['PUDU_TEST_SLOW'] ?? 1);
+/** Whether the next visitor may have the context that another has left: not where pages are slow, which is a thing of the process that they share. */
+const keeps = slowness === 1 && shellPath !== browserPath;
 
 const files = new URL('./server/', import.meta.url).pathname;
 
@@ -45,16 +48,34 @@ export class Server {
     return this;
   }
 
+  /** Has a task done without a browser, until it ends or asks; the id of its thread. */
+  async task(content: string, context: object = {}): Promise<string> {
+    const post = async (path: string, body: object): Promise<{ thread_id: string }> => {
+      const answer = await fetch(this.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+      return (await answer.json()) as { thread_id: string };
+    };
+    const { thread_id } = await post('/threads', {});
+    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content }] }, context });
+    return thread_id;
+  }
+
   /** Ends it: as an operator does, or at once. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     const { child } = this;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || !this.runs) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await gone;
   }
 
+  /** Whether it is there. */
+  get runs(): boolean {
+    return this.child?.exitCode === null && this.child.signalCode === null;
+  }
+
   async close(): Promise<void> {
+    await forget(this.url);
     await this.stop('SIGKILL');
     rmSync(this.data, { recursive: true, force: true });
   }
@@ -66,7 +87,9 @@ let browser: Browser | undefined;
 export async function open(pictures = false): Promise<Browser> {
   const executablePath = pictures ? browserPath : shellPath;
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text'];
-  if (executablePath !== browserPath) args.push('--disable-blink-features=OnDeviceWebSpeechAvailable');
+  // Figures are of pages as people have them. No page of a test lives long enough to gain by what V8 compiles once more for speed.
+  if (executablePath !== browserPath) args.push('--disable-blink-features=OnDeviceWebSpeechAvailable', '--js-flags=--no-maglev,--no-turbofan');
+  if (keeps) args.push('--process-per-site');
   browser ??= await chromium.launch({ executablePath, args });
   return browser;
 }
@@ -74,6 +97,7 @@ export async function open(pictures = false): Promise<Browser> {
 export async function closeBrowser(): Promise<void> {
   await browser?.close();
   browser = undefined;
+  forgetAll();
 }
 
 /** A person at a browser: everything that goes wrong in the page is kept. */
@@ -81,12 +105,20 @@ export class Visitor {
   readonly wrong: string[] = [];
   private asked = 0; // requests of the pages
 
+  private touched = false; // by a test that has asked for the context: nobody knows what it did with it
+
   constructor(
-    readonly context: BrowserContext,
+    private readonly own: BrowserContext,
     readonly page: Page,
     private readonly server: Server,
+    private readonly options: BrowserContextOptions,
   ) {
     this.listen(page);
+  }
+
+  get context(): BrowserContext {
+    this.touched = true;
+    return this.own;
   }
 
   private listen(page: Page): void {
@@ -140,24 +172,27 @@ export class Visitor {
 
   /** A second tab of the same browser. */
   async tab(): Promise<Page> {
-    const page = await newPage(this.context);
+    const page = await newPage(this.own);
     this.listen(page);
     return page;
   }
 
   async close(): Promise<void> {
     // What a test answers in the place of the server may be under way.
-    for (const page of this.context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await this.context.close();
+    for (const page of this.own.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+    if (keeps && !this.touched && !this.options.serviceWorkers && this.server.runs) await leave(this.own, this.server.url, JSON.stringify(this.options));
+    else await gone(this.own);
     expect(this.wrong).toEqual([]);
   }
 }
 
 /** Somebody who opens a browser. */
 export async function visit(server: Server, options: BrowserContextOptions = {}): Promise<Visitor> {
-  const context = await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', serviceWorkers: 'block', ...options });
+  const fresh = async (): Promise<BrowserContext> =>
+    await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', serviceWorkers: 'block', ...options });
+  const context = taken(server.url, JSON.stringify(options)) ?? (await fresh());
   context.setDefaultTimeout(patience);
-  return new Visitor(context, await newPage(context), server);
+  return new Visitor(context, await newPage(context), server, options);
 }
 
 async function newPage(context: BrowserContext): Promise<Page> {

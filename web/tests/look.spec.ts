@@ -72,10 +72,7 @@ const at = new Map<string, string>([
 beforeAll(async () => {
   await server.start();
   v = await visit(server, { colorScheme: 'light', bypassCSP: true });
-  for (const [name, task, until] of tasks) {
-    at.set(name, await v.say(task));
-    await v.sees(until);
-  }
+  for (const [name, task] of tasks) at.set(name, `/c/${await server.task(task)}`);
   await prepare(server, at);
 });
 afterAll(async () => {

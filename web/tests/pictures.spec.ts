@@ -13,11 +13,7 @@ const post = async <T>(path: string, body: object, method = 'POST'): Promise<T> 
 };
 
 /** A task that has run; the id of its thread. */
-async function done(content: string): Promise<string> {
-  const { thread_id } = await post<{ thread_id: string }>('/threads', {});
-  await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content }] }, context: { mode: 'pro', is_plan_mode: true } });
-  return thread_id;
-}
+const done = (content: string): Promise<string> => server.task(content, { mode: 'pro', is_plan_mode: true });
 
 beforeAll(async () => {
   await open(true);

@@ -26,18 +26,10 @@ describe('tasks', () => {
   const indexed = async (q: string): Promise<void> => {
     await expect.poll(async () => (await (await fetch(`${server.url}/search?q=${encodeURIComponent(q)}`)).json()).length, { timeout: patience }).toBeGreaterThan(0);
   };
-  /** A task without a browser: its answer is there. */
-  const task = async (text: string): Promise<string> => {
-    const post = async (path: string, body: object): Promise<Record<string, string>> =>
-      (await fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
-    const { thread_id = '' } = await post('/threads', {});
-    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: text }] } });
-    return thread_id;
-  };
 
   it('fault 17: are found by the palette as one types: tasks first, then messages, files, commands; a hit opens at its message', async () => {
     const page = await begin({ bypassCSP: true });
-    const thread = await task('the zebra crossing');
+    const thread = await server.task('the zebra crossing');
     for (let i = 0; i < 3; i++)
       await fetch(`${server.url}/threads/${thread}/runs/wait`, {
         method: 'POST',
@@ -75,7 +67,7 @@ describe('tasks', () => {
 
   it('open at an old message too, which is loaded first', async () => {
     const page = await begin();
-    const thread = await task('the old heron');
+    const thread = await server.task('the old heron');
     const post = (path: string, body: object) =>
       fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     const messages = Array.from({ length: 150 }, (_, i) => ({ type: i % 2 ? 'ai' : 'human', id: `msg-${i}`, content: `Message ${i} of many. `.repeat(8) }));
@@ -89,7 +81,7 @@ describe('tasks', () => {
 
   it('fault 8: are renamed in place, by the menu and by F2: one title, in every tab', async () => {
     const page = await begin();
-    const address = `/c/${await task('rename me please')}`;
+    const address = `/c/${await server.task('rename me please')}`;
     await v.to(address);
     const other = await v.tab();
     await other.goto(server.url + address);
@@ -125,7 +117,7 @@ describe('tasks', () => {
 
   it('are pinned and archived, with a way back, by the menu and by the key', async () => {
     const page = await begin();
-    await task('keep this one');
+    await server.task('keep this one');
     await v.to('/');
     await menu(page, 'keep this one', 'Pin');
     await page.getByRole('region', { name: 'Pinned' }).getByRole('link', { name: 'keep this one' }).waitFor();
@@ -146,7 +138,7 @@ describe('tasks', () => {
 
   it('fault 10: are deleted with ten seconds to undo, held by the pointer, and stay in the bin', async () => {
     const page = await begin({ bypassCSP: true });
-    const thread = await task('delete me');
+    const thread = await server.task('delete me');
     await v.to(`/c/${thread}`);
     await v.sees('You said: delete me');
     await page.clock.install();
@@ -191,7 +183,7 @@ describe('tasks', () => {
 
   it('fault 17: are on a page: by state, found with their messages, and nothing found says so', async () => {
     const page = await begin();
-    await task('the wandering albatross');
+    await server.task('the wandering albatross');
     await v.say('ask which');
     await v.sees('Which quarter do you mean?');
     await indexed('albatross');
@@ -201,7 +193,7 @@ describe('tasks', () => {
     await page.locator('.task-line', { hasText: 'ask which' }).waitFor();
     expect(await page.locator('.task-line', { hasText: 'albatross' }).count()).toBe(0);
     await page.getByRole('button', { name: 'All', exact: true }).click();
-    const archived = await task('a pelican in the archive');
+    const archived = await server.task('a pelican in the archive');
     await indexed('pelican');
     const marks = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: '{"archived":true}' };
     expect((await fetch(`${server.url}/threads/${archived}/marks`, marks)).status).toBe(200);
@@ -221,7 +213,7 @@ describe('tasks', () => {
 
   it('are put into folders, whose instructions and files their runs are told', async () => {
     const page = await begin({ bypassCSP: true });
-    await task('move me');
+    await server.task('move me');
     await v.to('/c?make=folder');
     await page.getByRole('textbox', { name: 'Name of the folder' }).fill('Finance');
     await page.keyboard.press('Enter');
@@ -278,7 +270,7 @@ describe('tasks', () => {
   it('faults 8 and 19: that branch off say of what; a long title keeps its place beside the controls', async () => {
     const page = await begin();
     const title = 'A title that is too long for the header of a narrow page';
-    const thread = await task('branch off');
+    const thread = await server.task('branch off');
     const marks = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ title }) };
     expect((await fetch(`${server.url}/threads/${thread}/marks`, marks)).status).toBe(200);
     await v.to(`/c/${thread}`);
@@ -321,7 +313,7 @@ describe('tasks', () => {
 
   it('are as before when the server does not do what was asked, which says why', async () => {
     const page = await begin();
-    await task('stay with me');
+    await server.task('stay with me');
     await v.to('/');
     await row(page, 'stay with me').waitFor();
     await page.route('**/trash', (route) => route.fulfill({ status: 507, json: { detail: 'The disk is full.' } }));
@@ -347,7 +339,7 @@ describe('tasks', () => {
 
   it('are exported in three forms, and printed without what is no part of them', async () => {
     const page = await begin();
-    const thread = await task('export me');
+    const thread = await server.task('export me');
     await v.to(`/c/${thread}`);
     await v.sees('You said: export me');
     for (const [name, has] of [['Markdown', 'You said: export me'], ['HTML page', '<html'], ['JSON', '"pudu.transcript"']] as const) {

@@ -18,8 +18,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// plain reports whether a byte stands in a JSON string as it is, whatever its neighbours. It compares in place of looking
-// the byte up in a table: the race detector watches each look.
+// plain reports whether a byte stands in a JSON string as it is, whatever its neighbours. It compares in place of
+// looking the byte up in a table: the race detector watches each look.
 func plain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // AppendString appends s as a JSON string. Only what JSON demands is escaped; bytes that are not UTF-8 become U+FFFD.

@@ -75,8 +75,9 @@ func archives() map[string][]ziptest.Member {
 		"empty":  {},
 		"nomd":   {{Name: "b/readme.md", Content: "text\n"}},
 		"nofm":   {{Name: "b/SKILL.md", Content: "# Text\n"}},
-		"tok": one("tok", "d", ziptest.Member{Name: "tok/scripts/a.py", Content: "import os\nos.system('ls')\nkey = 'AKIA" +
-			"ABCDEFGHIJKLMNOP'\n"}),
+		"tok": one("tok", "d", ziptest.Member{Name: "tok/scripts/a.py",
+			Content: "import os\nos.system('ls')\nkey = 'AKIA" +
+				"ABCDEFGHIJKLMNOP'\n"}),
 		"blk": one("blk", "demo-block"),
 		"gar": one("gar", "demo-garbage"),
 		"scr": one("scr", "d", ziptest.Member{Name: "scr/scripts/a.sh", Content: "echo demo-warn\n"}),

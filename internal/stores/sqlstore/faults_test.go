@@ -318,7 +318,8 @@ func TestNoFailureOfTheDatabaseIsSilent(t *testing.T) {
 	}
 }
 
-// versions returns what tells a number of the database, which is another one after each transaction that has changed anything.
+// versions returns what tells a number of the database, which is another one after each transaction that has changed
+// anything.
 func (r *trial) versions() func() (n int64) {
 	db, err := r.s.dialect.(sqlite).open(1, true)
 	r.must(err)

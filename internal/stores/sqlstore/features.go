@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/pudu-ai/pudu/internal/database"
 )
@@ -61,6 +61,8 @@ func readStatements(files fs.FS, folder, variant string) (map[string]statement, 
 	return list, err
 }
 
+var change = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
+
 // newStatement reads a file with one statement.
 func newStatement(name, text string) (statement, error) {
 	var code strings.Builder
@@ -69,26 +71,18 @@ func newStatement(name, text string) (statement, error) {
 			code.WriteString(line)
 		}
 	}
-	st := statement{text: strings.TrimSuffix(strings.TrimSpace(code.String()), ";"), verb: "SELECT"}
-	for _, verb := range []string{"INSERT INTO", "UPDATE", "DELETE FROM"} {
-		if behind, ok := strings.CutPrefix(st.text, verb+" "); ok {
-			st.verb, st.table = verb, behind
-			if end := strings.IndexFunc(behind, outsideName); end >= 0 {
-				st.table = behind[:end]
-			}
-		}
-	}
-	if st.table == "" && !strings.HasPrefix(st.text, "SELECT ") {
+	text = strings.TrimSuffix(strings.TrimSpace(code.String()), ";")
+	st := statement{text: text, verb: "SELECT"}
+	if m := change.FindStringSubmatch(text); m != nil {
+		st.verb, st.table = m[1], m[2]
+	} else if !strings.HasPrefix(text, "SELECT ") {
 		return st, fmt.Errorf("%s does not begin with SELECT, INSERT INTO, UPDATE or DELETE FROM", name)
 	}
-	if strings.Contains(st.text, ";") {
+	if strings.Contains(text, ";") {
 		return st, fmt.Errorf("%s has more than one statement", name)
 	}
 	return st, nil
 }
-
-// outsideName reports whether a character cannot stand in the name of a table.
-func outsideName(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }
 
 // line is the one line of migrations: those of the core and of all features for one database.
 type line []fs.FS

@@ -320,17 +320,18 @@ func TestAcrossIsAllOrNothing(t *testing.T) {
 func TestStatementsOfFeaturesAreRead(t *testing.T) {
 	for text, want := range map[string]statement{
 		"-- a note\nSELECT 1\n\t-- another\nFROM notes;\n": {"SELECT 1\nFROM notes", "SELECT", ""},
-		"INSERT INTO notes_2(a) VALUES (1)":                {"INSERT INTO notes_2(a) VALUES (1)", "INSERT INTO", "notes_2"},
-		"UPDATE notes\nSET a = 1":                          {"UPDATE notes\nSET a = 1", "UPDATE", "notes"},
-		"DELETE FROM notes;":                               {"DELETE FROM notes", "DELETE FROM", "notes"},
+		"INSERT INTO notes_2(a) VALUES (1)": {"INSERT INTO notes_2(a) VALUES (1)", "INSERT INTO",
+			"notes_2"},
+		"UPDATE notes\nSET a = 1": {"UPDATE notes\nSET a = 1", "UPDATE", "notes"},
+		"DELETE FROM notes;":      {"DELETE FROM notes", "DELETE FROM", "notes"},
 	} {
 		if got, err := newStatement("a.sql", text); got != want || err != nil {
 			t.Errorf("%q is read as %+v, %v", text, got, err)
 		}
 	}
 	for text, want := range map[string]string{
-		"SELECT 1; SELECT 2": "more than one statement", "DROP TABLE notes": "does not begin with", "UPDATE": "does not begin with",
-		"-- SELECT 1": "does not begin with", "SELECTION": "does not begin with",
+		"SELECT 1; SELECT 2": "more than one statement", "DROP TABLE notes": "does not begin with",
+		"UPDATE": "does not begin with", "-- SELECT 1": "does not begin with", "SELECTION": "does not begin with",
 	} {
 		if _, err := newStatement("a.sql", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

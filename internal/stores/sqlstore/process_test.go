@@ -29,7 +29,7 @@ var discard = slog.New(slog.DiscardHandler)
 const childEnv = "PUDU_SQLSTORE_CHILD"
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "10"); err != nil { // make soak asks for more
+	if err := flag.Set("rapid.checks", "20"); err != nil { // make soak asks for more
 		panic(err)
 	}
 	slog.SetDefault(discard)

@@ -34,8 +34,8 @@ type Lazy struct {
 	copier      *pgx.Conn  // a session of the superuser; nil before the first copy
 }
 
-// settings are those of a server whose databases live for seconds and are copied by the hundred: to look which of them are in need
-// of a VACUUM starts a process for each.
+// settings are those of a server whose databases live for seconds and are copied by the hundred: to look which of them
+// are in need of a VACUUM starts a process for each.
 func (l *Lazy) settings() Config {
 	c := l.Config
 	c.Settings = append([]string{"autovacuum = off"}, c.Settings...)
@@ -87,8 +87,8 @@ func (l *Lazy) Copy(tb TB, prepare func(ctx context.Context, url string) error) 
 	return server.URL(name)
 }
 
-// copyTo copies the files of the prepared database, which takes a third of what PostgreSQL does by itself since version 15: it
-// writes each page to its log.
+// copyTo copies the files of the prepared database, which takes a third of what PostgreSQL does by itself since version
+// 15: it writes each page to its log.
 func (l *Lazy) copyTo(ctx context.Context, name string) (err error) {
 	l.copying.Lock()
 	defer l.copying.Unlock()

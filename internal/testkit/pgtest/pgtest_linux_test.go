@@ -190,7 +190,8 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// TestCopies: each copy has what was prepared, once for all, and nothing of another. One that fails keeps none from being made later.
+// TestCopies: each copy has what was prepared, once for all, and nothing of another. One that fails keeps none from
+// being made later.
 func TestCopies(t *testing.T) {
 	var l Lazy
 	defer func() { must(t, l.Stop()) }()
@@ -216,7 +217,8 @@ func TestCopies(t *testing.T) {
 		t.Error("what is in use was copied")
 	}
 	must(t, busy.Close(t.Context()))
-	for err := errors.New("not tried"); err != nil; err = l.copyTo(t.Context(), "late") { // the server may not have seen it go
+	// the server may not have seen it go
+	for err := errors.New("not tried"); err != nil; err = l.copyTo(t.Context(), "late") {
 		must(t, t.Context().Err())
 	}
 	if n, err := query(t, l.server.URL("late"), "SELECT n FROM deer"); n != 7 || err != nil {

@@ -236,10 +236,10 @@ func ExampleNew() {
 		fmt.Println(result.Text(), err)
 	}
 	// Output:
-	// {"type":"object","properties":{"path":{"type":"string","description":"The file to
-	// read."},"limit":{"type":"integer","minimum":1,"maximum":1000,"default":100}},"required":["path"]} 100 lines of
-	// a.txt <nil> 5 lines of a.txt <nil> Invalid arguments for this tool: "limit" must be at least 1, got the number 0;
-	// "path" is required. <nil>
+	// {"type":"object","properties":{"path":{"type":"string","description":"The file to read."},"limit":{"type":"integer","minimum":1,"maximum":1000,"default":100}},"required":["path"]}
+	// 100 lines of a.txt <nil>
+	// 5 lines of a.txt <nil>
+	// Invalid arguments for this tool: "limit" must be at least 1, got the number 0; "path" is required. <nil>
 }
 
 func TestSpecKnowsItsSchema(t *testing.T) {

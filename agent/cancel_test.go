@@ -257,8 +257,8 @@ type cancelling struct {
 }
 
 func (*cancelling) Name() string { return "cancelling" }
-func (c *cancelling) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (c *cancelling) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	c.cancel(errStop)
 	c.result, c.err = next(ctx, req)
 	return c.result, c.err

@@ -61,8 +61,8 @@ func (m tracer) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 	defer m.note(m.name + ".model out")
 	return next(ctx, req)
 }
-func (m tracer) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m tracer) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	m.note(m.name + ".tool in")
 	defer m.note(m.name + ".tool out")
 	return next(ctx, req)

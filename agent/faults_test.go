@@ -211,8 +211,8 @@ func (aroundAll) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	return next(ctx, req)
 }
-func (aroundOne) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (aroundOne) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	return next(ctx, req)
 }
 

@@ -563,8 +563,8 @@ func TestARetriedCallWithdrawsWhatItShowed(t *testing.T) {
 type retry struct{}
 
 func (retry) Name() string { return "Retry" }
-func (retry) WrapModelCall(ctx context.Context, req *agent.ModelRequest, next agent.ModelHandler) (*agent.ModelResponse,
-	error) {
+func (retry) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
+	next agent.ModelHandler) (*agent.ModelResponse, error) {
 	resp, err := next(ctx, req)
 	if err != nil {
 		return next(ctx, req)

@@ -223,10 +223,10 @@ func ExampleNew() {
 		Path  string `json:"path" doc:"The file to read."`
 		Limit int    `json:"limit" default:"100" min:"1" max:"1000"`
 	}
-	read, err := New(Spec{Name: "read_file", Effect: ReadOnly}, func(_ context.Context, _ *Call, in args) (*Result,
-		error) {
-		return Text(fmt.Sprintf("%d lines of %s", in.Limit, in.Path)), nil
-	})
+	read, err := New(Spec{Name: "read_file", Effect: ReadOnly},
+		func(_ context.Context, _ *Call, in args) (*Result, error) {
+			return Text(fmt.Sprintf("%d lines of %s", in.Limit, in.Path)), nil
+		})
 	if err != nil {
 		panic(err)
 	}

@@ -24,8 +24,8 @@ var address = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]
 
 // WrapToolCall implements [agent.ToolCallWrapper]: it lets the tool run and changes what comes back, before the result
 // is stored. So the model, the history and every client see the same.
-func (Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	result, err := next(ctx, req)
 	if err != nil {
 		return nil, err

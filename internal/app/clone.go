@@ -15,8 +15,8 @@ import (
 
 // cloneFiles copies the folders of a user's thread to a thread that is not there yet, and reports whether there were
 // any files. With a time, they become what they were then.
-func (e *engine) cloneFiles(ctx context.Context, u access.User, from, to string, then time.Time) (there bool,
-	err error) {
+func (e *engine) cloneFiles(ctx context.Context, u access.User, from, to string,
+	then time.Time) (there bool, err error) {
 	old, err := e.placeOf(ctx, u, from)
 	var copied userdata.Space
 	if err == nil {

@@ -43,8 +43,8 @@ func (e *engine) pastOf(ctx context.Context, user access.User, threadID string) 
 }
 
 // makers tells who has made which files of a user's thread, by their paths.
-func (e *engine) makers(ctx context.Context, user access.User, thread string, _ []string) (map[string]threadfiles.Maker,
-	error) {
+func (e *engine) makers(ctx context.Context, user access.User, thread string,
+	_ []string) (map[string]threadfiles.Maker, error) {
 	past, err := e.pastOf(ctx, user, thread)
 	if err != nil {
 		return nil, err

@@ -89,8 +89,8 @@ var errLeft = errors.New("the run was left by its owner")
 
 // Resume implements cli.Runner. A run that another process works on is followed, and taken over should that process
 // die.
-func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event), _ func(string)) (runs.Outcome,
-	error) {
+func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event),
+	_ func(string)) (runs.Outcome, error) {
 	m := r.engine.manager
 	req, err := runs.RequestOf(run)
 	if err != nil {
@@ -120,8 +120,8 @@ func (r runner) Resume(ctx context.Context, run store.Run, show func(event.Event
 
 // follow shows the events of a run that another process works on, from the one behind after on, until it has ended, or
 // with errLeft until nobody works on it any more.
-func (r runner) follow(ctx context.Context, run store.Run, after event.ID, show func(event.Event)) (runs.Outcome,
-	error) {
+func (r runner) follow(ctx context.Context, run store.Run, after event.ID,
+	show func(event.Event)) (runs.Outcome, error) {
 	watched, stop := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {

@@ -29,8 +29,8 @@ func (a App) Serve(ctx context.Context, o cli.Options, ready func(*cli.Session))
 	return cli.Told(err)
 }
 
-func (a App) serve(ctx context.Context, o cli.Options, hangups <-chan os.Signal, ready func(*cli.Session)) (asJSON bool,
-	err error) {
+func (a App) serve(ctx context.Context, o cli.Options, hangups <-chan os.Signal,
+	ready func(*cli.Session)) (asJSON bool, err error) {
 	asJSON = fromEnv("PUDU_LOG_FORMAT") == "json" // known before the configuration is
 	cfg, dir, notes, err := a.settings(o)
 	if err != nil {

@@ -20,8 +20,8 @@ const reapTimeout = 5 * time.Second
 
 // space opens the place of a run's thread. Nothing of an earlier process works in it any more: no command still runs,
 // and, when the run was taken over, no half-written file is left.
-func (e *engine) space(ctx context.Context, run store.Run, mounts []sandbox.Mount) (*pool.Space, *filehistory.Thread,
-	error) {
+func (e *engine) space(ctx context.Context, run store.Run,
+	mounts []sandbox.Mount) (*pool.Space, *filehistory.Thread, error) {
 	if err := e.reap(ctx); err != nil {
 		return nil, nil, err
 	}

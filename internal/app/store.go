@@ -24,8 +24,8 @@ import (
 
 // openStore opens the database: SQLite in the data folder, or the PostgreSQL that was named. For reading only, one that
 // is not there yet is fs.ErrNotExist.
-func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string, readOnly bool) (database.Store,
-	error) {
+func openStore(ctx context.Context, cfg *config.Config, o cli.Options, dir string,
+	readOnly bool) (database.Store, error) {
 	b, err := cfg.ChooseDatabase(o.Database)
 	if err != nil {
 		return nil, err

@@ -173,8 +173,8 @@ var _ agent.ToolCallWrapper = toolWatch{}
 func (toolWatch) Name() string { return "ToolMetricsMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (w toolWatch) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (w toolWatch) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	begun := time.Now()
 	res, err := next(ctx, req)
 	w.metrics.ToolCalled(cmp.Or(req.Spec.Name, "unknown"), outcomeOf(ctx, res, err), time.Since(begun))

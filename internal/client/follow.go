@@ -40,8 +40,8 @@ func (u usageJSON) usage() message.Usage {
 }
 
 // follow shows the events of a run until its end. It comes back for the rest when the connection breaks.
-func (c *Client) follow(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (endJSON,
-	error) {
+func (c *Client) follow(ctx context.Context, run store.Run, show func(event.Event),
+	note func(string)) (endJSON, error) {
 	l := &log{client: c, run: run, show: show}
 	t := c.newTrouble(note)
 	for {

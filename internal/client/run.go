@@ -148,8 +148,8 @@ func (c *Client) start(ctx context.Context, req runs.Request, note func(string))
 }
 
 // Resume follows an unfinished run from its first event on: the server goes on with it by itself. For the rest see Run.
-func (c *Client) Resume(ctx context.Context, run store.Run, show func(event.Event), note func(string)) (runs.Outcome,
-	error) {
+func (c *Client) Resume(ctx context.Context, run store.Run, show func(event.Event),
+	note func(string)) (runs.Outcome, error) {
 	stop := c.cancelWith(ctx, run)
 	ended, err := c.follow(context.WithoutCancel(ctx), run, show, note)
 	stop()

@@ -84,8 +84,8 @@ func TestWaitAnswersAtOnce(t *testing.T) {
 // endless is a run that does not end.
 type endless struct{}
 
-func (endless) Follow(ctx context.Context, _ access.User, _ string, _ event.ID, _ func([]event.Event) error) (store.Run,
-	error) {
+func (endless) Follow(ctx context.Context, _ access.User, _ string, _ event.ID,
+	_ func([]event.Event) error) (store.Run, error) {
 	<-ctx.Done()
 	return store.Run{}, context.Cause(ctx)
 }

@@ -137,10 +137,10 @@ func (h *hand) Run(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 
 // returns is a tool with one result for all calls.
 func returns(name, text string) *hand {
-	return &hand{name: name, effect: tool.ReadOnly, do: func(context.Context, *tool.Call) (*tool.Result,
-		error) {
-		return tool.Text(text), nil
-	}}
+	return &hand{name: name, effect: tool.ReadOnly,
+		do: func(context.Context, *tool.Call) (*tool.Result, error) {
+			return tool.Text(text), nil
+		}}
 }
 
 // thread is a conversation with the whole chain on a folder of its own.

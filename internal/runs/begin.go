@@ -72,8 +72,8 @@ func (u *UserRuns) head(ctx context.Context, schema state.Schema, run store.Run)
 	return u.load(ctx, schema, run.ThreadID, run.Head)
 }
 
-func (u *UserRuns) load(ctx context.Context, schema state.Schema, threadID, checkpoint string) (store.Checkpoint,
-	error) {
+func (u *UserRuns) load(ctx context.Context, schema state.Schema, threadID,
+	checkpoint string) (store.Checkpoint, error) {
 	cp, err := u.data.Checkpoint(ctx, schema, threadID, checkpoint)
 	if err == nil {
 		err = cp.State.Check()
@@ -380,8 +380,8 @@ func (u *UserRuns) stepOf(ctx context.Context, at store.Checkpoint) (store.Check
 }
 
 // events gives each the events of a run after an id, until it returns false.
-func (u *UserRuns) events(ctx context.Context, runID string, after event.ID, each func(event.Event) bool) (bool,
-	error) {
+func (u *UserRuns) events(ctx context.Context, runID string, after event.ID,
+	each func(event.Event) bool) (bool, error) {
 	return eachEvent(ctx, u.data, runID, after, each)
 }
 

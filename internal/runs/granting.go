@@ -34,8 +34,8 @@ func (r *Request) HasScope() bool {
 // granting are the statements that store what the request's answers allow beyond the calls that ask at a checkpoint.
 // They are done with the admission: answer and grant are there together or not at all, and nothing stores the grant
 // again.
-func (u *UserRuns) granting(ctx context.Context, at store.Checkpoint, req *Request) (also []store.Statement,
-	err error) {
+func (u *UserRuns) granting(ctx context.Context, at store.Checkpoint,
+	req *Request) (also []store.Statement, err error) {
 	if !req.HasScope() {
 		return nil, nil
 	}

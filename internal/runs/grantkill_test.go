@@ -99,8 +99,8 @@ type mortalSystem struct {
 	m mortal
 }
 
-func (s mortalSystem) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence,
-	err error) {
+func (s mortalSystem) ClaimRun(ctx context.Context, id, owner string, attempt int,
+	now time.Time) (f store.Fence, err error) {
 	err = s.m.beside(func() (err error) { f, err = s.System.ClaimRun(ctx, id, owner, attempt, now); return err })
 	return f, err
 }

@@ -63,15 +63,15 @@ func (w *ward) ended(run string) store.Run {
 func TestASteerFromAnotherProcessIsRead(t *testing.T) {
 	w := newWard(t)
 	working, goOn := make(chan struct{}, 1), make(chan struct{})
-	work := tool.MustNew(tool.Spec{Name: "work"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result,
-		error) {
-		working <- struct{}{}
-		select {
-		case <-goOn:
-		case <-ctx.Done():
-		}
-		return tool.Text("worked"), nil
-	})
+	work := tool.MustNew(tool.Spec{Name: "work"},
+		func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
+			working <- struct{}{}
+			select {
+			case <-goOn:
+			case <-ctx.Done():
+			}
+			return tool.Text("worked"), nil
+		})
 	var mu sync.Mutex
 	var given [][]message.Message
 	a, err := agent.New(agent.Config{Tools: []tool.Tool{work},
@@ -250,21 +250,21 @@ func TestTakenBackAtTheMomentOfReading(t *testing.T) {
 	var waiting []string // ids of what may be taken back
 	read, back := map[string]bool{}, map[string]bool{}
 	var m *runs.Manager
-	look := tool.MustNew(tool.Spec{Name: "look"}, func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result,
-		error) {
-		var ids []string
-		for i := range each {
-			s, err := m.For(user()).Submit(ctx, steering(fmt.Sprint("word ", c.ID, " ", i)))
-			if err != nil {
-				return nil, err
+	look := tool.MustNew(tool.Spec{Name: "look"},
+		func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+			var ids []string
+			for i := range each {
+				s, err := m.For(user()).Submit(ctx, steering(fmt.Sprint("word ", c.ID, " ", i)))
+				if err != nil {
+					return nil, err
+				}
+				ids = append(ids, s.ID)
 			}
-			ids = append(ids, s.ID)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		waiting = append(waiting, ids...) // now the run reads, and they are taken back
-		return tool.Text("ok"), nil
-	})
+			mu.Lock()
+			defer mu.Unlock()
+			waiting = append(waiting, ids...) // now the run reads, and they are taken back
+			return tool.Text("ok"), nil
+		})
 	calls := 0
 	a, err := agent.New(agent.Config{Tools: []tool.Tool{look},
 		Model: fakeModel(func(context.Context, *model.Request) iter.Seq2[message.Chunk, error] {

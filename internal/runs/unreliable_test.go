@@ -125,8 +125,8 @@ func (d unreliableData) Write(ctx context.Context, threadID string, s store.Step
 	return use(d.u, "Write", func() (string, error) { return d.UserData.Write(ctx, threadID, s) })
 }
 
-func (d unreliableData) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint,
-	error) {
+func (d unreliableData) Checkpoint(ctx context.Context, schema state.Schema, threadID,
+	id string) (store.Checkpoint, error) {
 	return use(d.u, "Checkpoint",
 		func() (store.Checkpoint, error) { return d.UserData.Checkpoint(ctx, schema, threadID, id) })
 }
@@ -136,8 +136,8 @@ func (d unreliableData) FirstCheckpoint(ctx context.Context, runID string) (stor
 		func() (store.Checkpoint, error) { return d.UserData.FirstCheckpoint(ctx, runID) })
 }
 
-func (d unreliableData) Checkpoints(ctx context.Context, threadID, before string, limit int) ([]store.Checkpoint,
-	error) {
+func (d unreliableData) Checkpoints(ctx context.Context, threadID, before string,
+	limit int) ([]store.Checkpoint, error) {
 	return use(d.u, "Checkpoints",
 		func() ([]store.Checkpoint, error) { return d.UserData.Checkpoints(ctx, threadID, before, limit) })
 }

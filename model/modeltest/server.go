@@ -59,8 +59,8 @@ func start(t *testing.T, h Harness, idle time.Duration, answers ...answer) (*ser
 }
 
 // startOver is start for a server that listens as listen says.
-func startOver(t *testing.T, h Harness, idle time.Duration, listen func(*httptest.Server), answers ...answer) (*server,
-	model.ChatModel) {
+func startOver(t *testing.T, h Harness, idle time.Duration, listen func(*httptest.Server),
+	answers ...answer) (*server, model.ChatModel) {
 	t.Helper()
 	leaks := goleak.IgnoreCurrent()
 	s := &server{t: t, answers: answers, gone: make(chan struct{}, 2*cancelled)}

@@ -53,8 +53,8 @@ func (u *watchedUser) Admit(ctx context.Context, a store.Admission) (r store.Run
 }
 
 // ClaimRun implements [store.Work].
-func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (f store.Fence,
-	err error) {
+func (w *watched) ClaimRun(ctx context.Context, id, owner string, attempt int,
+	now time.Time) (f store.Fence, err error) {
 	err = w.write([]string{"claim"}, commitNote, func() error {
 		if f, err = w.Store.ClaimRun(ctx, id, owner, attempt, now); err != nil {
 			return err

@@ -30,8 +30,8 @@ const (
 
 // examine tries a sample of the changes of a package, by its own tests or, if it is named as PACKAGE@OTHER,ANOTHER, by
 // those of the others, one after the other.
-func (o options) examine(ctx context.Context, named string, known map[string]string, out io.Writer) (r result,
-	err error) {
+func (o options) examine(ctx context.Context, named string, known map[string]string,
+	out io.Writer) (r result, err error) {
 	begun := time.Now()
 	pkg, tests, of := strings.Cut(named, "@")
 	if pkg = filepath.Clean(pkg); !of {

@@ -108,8 +108,8 @@ func loopDurable(ctx context.Context, e env, r *measure.Table, bot *robot, p pro
 }
 
 // durableSteps times the steps of a run on a thread that has a history.
-func durableSteps(manager *runs.Manager, bot *robot, history []message.Message) func(context.Context) ([]time.Duration,
-	error) {
+func durableSteps(manager *runs.Manager, bot *robot,
+	history []message.Message) func(context.Context) ([]time.Duration, error) {
 	return func(ctx context.Context) ([]time.Duration, error) {
 		thread, steps, last := newID(), bot.steps, len(history)-1
 		bot.steps = 0

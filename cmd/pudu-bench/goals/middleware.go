@@ -68,8 +68,8 @@ func (w *watcher) WrapModelCall(ctx context.Context, req *agent.ModelRequest,
 }
 
 // WrapToolCall looks at the result.
-func (w *watcher) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (w *watcher) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	res, err := next(ctx, req)
 	if err == nil && res.IsError {
 		return nil, fmt.Errorf("%s: the tool %s failed: %s", w.name, req.Call.Name, res.Text())

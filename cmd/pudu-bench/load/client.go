@@ -105,8 +105,8 @@ func follow(resp *http.Response, start time.Time, see func(event)) (out outcome,
 }
 
 // send makes a call. The caller closes the body.
-func send(ctx context.Context, c *http.Client, method, url string, body []byte, header http.Header) (*http.Response,
-	error) {
+func send(ctx context.Context, c *http.Client, method, url string, body []byte,
+	header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -130,8 +130,8 @@ func (m *Mine) Revoke(ctx context.Context, id string, now time.Time) error {
 
 // Use finds a grant that covers a call on a thread, and counts the use. That it was not revoked is true of the moment
 // in which it is counted.
-func (m *Mine) Use(ctx context.Context, thread, name string, args json.RawMessage, now time.Time) (g Grant, found bool,
-	err error) {
+func (m *Mine) Use(ctx context.Context, thread, name string, args json.RawMessage,
+	now time.Time) (g Grant, found bool, err error) {
 	own, err := PatternOf(name, args)
 	if err != nil { // nobody can have given a grant for that
 		return g, false, nil //nolint:nilerr // see above

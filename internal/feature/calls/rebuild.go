@@ -27,8 +27,8 @@ type rebuilt struct {
 }
 
 // rebuild makes the request of a record again. inlined are the messages that records of the run have, by their names.
-func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record, inlined map[string]json.RawMessage) (out rebuilt,
-	err error) {
+func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record,
+	inlined map[string]json.RawMessage) (out rebuilt, err error) {
 	d, err := parse(r.Sent)
 	if err != nil {
 		return out, err
@@ -59,8 +59,8 @@ func (m *Mine) rebuild(ctx context.Context, run store.Run, r *record, inlined ma
 }
 
 // of makes the messages again, of a state and its conversation.
-func (d *difference) of(s state.State, msgs []message.Message, inlined map[string]json.RawMessage) ([]message.Message,
-	error) {
+func (d *difference) of(s state.State, msgs []message.Message,
+	inlined map[string]json.RawMessage) ([]message.Message, error) {
 	from := msgs
 	if !d.plain {
 		from = project(s, msgs, new(conversation.Memo).Map(msgs, conversation.AppendSent))

@@ -76,8 +76,8 @@ func (m *Mine) read(ctx context.Context, b branch, r reach) (p Page, err error) 
 
 // window reads about as many messages out of some rows as are wanted, the newest first, or the oldest. last is the last
 // row that was looked at, 0 if that was all.
-func (m *Mine) window(ctx context.Context, b branch, s span, wanted int, up bool) (out []Message, last int64,
-	err error) {
+func (m *Mine) window(ctx context.Context, b branch, s span, wanted int,
+	up bool) (out []Message, last int64, err error) {
 	statement := "window"
 	if up {
 		statement = "windowup"

@@ -104,8 +104,8 @@ var cookiePattern = regexp.MustCompile(`^[A-Z2-7]{26}\.[A-Z2-7]{26}$`)
 // Find is the session of a cookie; [ErrNone] if there is none, if it has ended, or if its token is not what it was. sum
 // finds the tokens that are good by their names. A session that is used lasts longer: its Cookie is then to be sent
 // again.
-func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token string) (Sum, bool), now time.Time) (Session,
-	error) {
+func (s *Sessions) Find(ctx context.Context, cookie string, sum func(token string) (Sum, bool),
+	now time.Time) (Session, error) {
 	if !cookiePattern.MatchString(cookie) {
 		return Session{}, ErrNone
 	}

@@ -78,8 +78,8 @@ func Below(root, named string) (string, error) {
 
 // Tree lists what is below a path in the root, which is [sandbox.UserData] for the files of a thread, each folder
 // before what is in it. limit is at most [MaxEntries], offset [MaxOffset]; more says that something comes behind it.
-func Tree(ctx context.Context, files *sandbox.Files, root, named string, limit, offset int) (list []Entry, more bool,
-	err error) {
+func Tree(ctx context.Context, files *sandbox.Files, root, named string, limit,
+	offset int) (list []Entry, more bool, err error) {
 	under, err := Below(root, named)
 	if err != nil {
 		return nil, false, err

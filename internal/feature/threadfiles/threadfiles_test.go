@@ -141,8 +141,8 @@ func TestTree(t *testing.T) {
 // TestFill: what is known better than from the path stands in its place.
 func TestFill(t *testing.T) {
 	list := []threadfiles.Entry{{Path: "a"}, {Path: "b", MadeBy: &threadfiles.Maker{Kind: "upload"}}, {Path: "c"}}
-	makers := func(_ context.Context, u access.User, thread string, paths []string) (map[string]threadfiles.Maker,
-		error) {
+	makers := func(_ context.Context, u access.User, thread string,
+		paths []string) (map[string]threadfiles.Maker, error) {
 		if u != access.Default() || thread != "t" || strings.Join(paths, "") != "abc" {
 			t.Errorf("asked for %v %s %v", u, thread, paths)
 		}

@@ -29,8 +29,8 @@ const (
 )
 
 // tasks are the events of the tasks that a run has given, as long as the messages of their sub-agents are there.
-func (g *Group) tasks(ctx context.Context, r rows, run store.Run, msgs []history.Message, begin int64) (out []rowJSON,
-	err error) {
+func (g *Group) tasks(ctx context.Context, r rows, run store.Run, msgs []history.Message,
+	begin int64) (out []rowJSON, err error) {
 	below, err := g.Mine(ctx).ListRuns(ctx, store.RunFilter{Parent: run.ID, Limit: store.MaxChildren})
 	if err != nil || len(below) == 0 {
 		return nil, err

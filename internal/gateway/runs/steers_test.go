@@ -29,15 +29,15 @@ func newSteered(t *testing.T) *steered {
 	t.Helper()
 	s := &steered{free: make(chan struct{})}
 	begun := make(chan struct{}, 1)
-	count := tool.MustNew(tool.Spec{Name: "count"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result,
-		error) {
-		begun <- struct{}{}
-		select {
-		case <-s.free:
-		case <-ctx.Done():
-		}
-		return tool.Text("worked"), nil
-	})
+	count := tool.MustNew(tool.Spec{Name: "count"},
+		func(ctx context.Context, _ *tool.Call, _ struct{}) (*tool.Result, error) {
+			begun <- struct{}{}
+			select {
+			case <-s.free:
+			case <-ctx.Done():
+			}
+			return tool.Text("worked"), nil
+		})
 	s.Kit = gateways.NewOf(t, agent.Config{Tools: []tool.Tool{count}}, nil)
 	w := s.Do("POST", "/threads/t/runs", `{"if_not_exists":"create","input":{"messages":"count"}}`)
 	s.run, _ = jsontest.At(jsontest.Decode(t, w.Body.Bytes()), "run_id").(string)

@@ -75,8 +75,8 @@ func worded(m message.Message, text string) message.Message {
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Arguments that do not fit the tool's schema are read as well as they
 // can be; only a call whose arguments are no JSON object goes back to the model.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	offered := req.Spec.Name == clarification.ToolName
 	if !offered || len(req.Call.Args) == 0 {
 		return next(ctx, req)

@@ -58,8 +58,8 @@ func ask(index int, id, args string) message.ToolCallChunk {
 }
 
 // run makes one run on s and returns its new messages after the input.
-func run(t *testing.T, m *fakeModel, cfg Config, runID string, s state.State, tools ...string) ([]message.Message,
-	state.State) {
+func run(t *testing.T, m *fakeModel, cfg Config, runID string, s state.State,
+	tools ...string) ([]message.Message, state.State) {
 	t.Helper()
 	c := agent.Config{Model: m}
 	for _, name := range tools {

@@ -46,8 +46,8 @@ func New(c Config) *Middleware {
 func (*Middleware) Name() string { return "FileHistoryMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. A history that cannot be kept keeps no call from being made.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if req.Invalid != "" || req.Spec.Name == "" || req.Spec.Effect == tool.ReadOnly ||
 		slices.Contains(m.cfg.Within, req.Call.Name) {
 		return next(ctx, req)

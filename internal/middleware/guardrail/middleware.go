@@ -90,8 +90,8 @@ func (m *Middleware) Name() string { return m.cfg.Name }
 func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{Untrusted} }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. A call that cannot run is not judged.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if req.Invalid != "" {
 		return next(ctx, req)
 	}

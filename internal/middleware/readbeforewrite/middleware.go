@@ -53,8 +53,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "ReadBeforeWriteMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	name := req.Call.Name
 	if req.Invalid != "" || name != readFile && name != writeFile && name != strReplace {
 		return next(ctx, req)
@@ -98,8 +98,8 @@ type change struct {
 
 // write lets a change through if the model knows what it changes, and marks what came of it. Nobody else changes the
 // file through these tools meanwhile.
-func (m *Middleware) write(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler, c change) (*tool.Result,
-	error) {
+func (m *Middleware) write(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler,
+	c change) (*tool.Result, error) {
 	defer m.files.Lock(c.path + "/.read-before-write")() // the tools themselves take the lock of the path
 	hash, state := m.version(c.path)
 	known := state == missing || state == present && m.knows(req, c.path, hash)

@@ -48,8 +48,8 @@ func (*Middleware) Channels() []state.AnyChannel {
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Calls that run side by side may all note the one sandbox; a second,
 // different id is refused by the channel.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	res, err := next(ctx, req)
 	if err != nil || res == nil || threadstate.Sandbox.Get(req.Call.State) != nil {
 		return res, err

@@ -43,8 +43,8 @@ const middlewareName = "SandboxAuditMiddleware"
 func (*Middleware) Name() string { return middlewareName }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if req.Call.Name != m.cfg.Tool || req.Invalid != "" {
 		return next(ctx, req)
 	}

@@ -213,8 +213,8 @@ func noteOf(id, name, text, key string, value any) (message.Message, error) {
 }
 
 // activate gives the model the text of the skill that the user's newest message names, or answers why that cannot be.
-func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.State, cmd agent.Command) (agent.Command,
-	error) {
+func (m *Middleware) activate(ctx context.Context, rt *agent.Runtime, s state.State,
+	cmd agent.Command) (agent.Command, error) {
 	msgs := agent.Messages.Get(s)
 	at := conversation.LastUser(msgs)
 	if at < 0 {

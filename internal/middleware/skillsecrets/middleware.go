@@ -114,8 +114,8 @@ const shellTool = "bash"
 // WrapToolCall implements [agent.ToolCallWrapper]: whatever a tool brings, it brings it without the values. A command
 // does not run without those that it was meant to have, as after a wait for approval if the answer has not brought them
 // again.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if req.Call.Name == shellTool {
 		if lost, err := m.lost(ctx, req.Call.State); err != nil || len(lost) > 0 {
 			return notRun(lost), err

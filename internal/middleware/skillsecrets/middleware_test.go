@@ -203,10 +203,10 @@ func TestACommandDoesNotRunWithoutWhatItWasMeantToHave(t *testing.T) {
 		t.Helper()
 		m := skillsecrets.New(skillsecrets.Config{Skills: mine.Run(nil), Values: v})
 		req := &agent.ToolRequest{Call: tool.Call{Name: name, State: s}}
-		res, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result,
-			error) {
-			return tool.Text("ran"), nil
-		})
+		res, err := m.WrapToolCall(t.Context(), req,
+			func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
+				return tool.Text("ran"), nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,10 +273,10 @@ func TestNothingThatAToolBringsHasAValue(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	kind := errors.New("with value-of-a-1")
-	if _, err := m.WrapToolCall(t.Context(), req, func(context.Context, *agent.ToolRequest) (*tool.Result,
-		error) {
-		return nil, kind
-	}); !errors.Is(err, kind) ||
+	if _, err := m.WrapToolCall(t.Context(), req,
+		func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
+			return nil, kind
+		}); !errors.Is(err, kind) ||
 		strings.Contains(err.Error(), "value-of") {
 		t.Error(err)
 	}

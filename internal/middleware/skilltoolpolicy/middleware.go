@@ -47,8 +47,8 @@ func always() []string {
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if slices.Contains(always(), req.Call.Name) {
 		return next(ctx, req)
 	}
@@ -66,8 +66,8 @@ func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, n
 }
 
 // active are the active skills of the turn and the tools that they allow together. One that allows all is no limit.
-func (m *Middleware) active(ctx context.Context, msgs []message.Message) (names, tools []string, limited bool,
-	err error) {
+func (m *Middleware) active(ctx context.Context,
+	msgs []message.Message) (names, tools []string, limited bool, err error) {
 	turn := msgs[max(0, conversation.Turn(msgs)):]
 	for _, msg := range slices.Backward(turn) {
 		if a, ok := skills.ActiveIn(msg); ok {

@@ -104,8 +104,8 @@ func (m *Middleware) judge(s state.State, runID string, answer *message.Message)
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if req.Call.Name != taskTool || req.Invalid != "" {
 		return next(ctx, req)
 	}

@@ -57,8 +57,8 @@ func (m *Middleware) summarize(ctx context.Context, run model.ChatModel, old str
 
 // fold shows the model all messages piece by piece, each with the summary of what came before. When a piece is too long
 // for the model, the rest is shown in smaller ones.
-func (m *Middleware) fold(ctx context.Context, w writer, old string, msgs []message.Message, spent spending) (string,
-	error) {
+func (m *Middleware) fold(ctx context.Context, w writer, old string, msgs []message.Message,
+	spent spending) (string, error) {
 	size := m.pieceSize(w)
 	rest := transcript(msgs)
 	for len(rest) > 0 {

@@ -128,8 +128,8 @@ func isFinal(m *message.Message) bool {
 }
 
 // WrapToolCall implements [agent.ToolCallWrapper]: of several plans in one answer nobody knows which one counts.
-func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	if req.Call.Name != ToolName {
 		return next(ctx, req)
 	}

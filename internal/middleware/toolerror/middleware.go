@@ -33,8 +33,8 @@ func (*Middleware) Name() string { return "ToolErrorHandlingMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Questions to a human, the end of the run and failed commits are not
 // the tool's failures and pass through.
-func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (*Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	res, err := next(ctx, req)
 	if err == nil {
 		return mark(req, res), nil

@@ -136,11 +136,11 @@ func TestOtherEndsPassThrough(t *testing.T) {
 	})
 	t.Run("the end of the run", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := New().WrapToolCall(ctx, &agent.ToolRequest{}, func(context.Context, *agent.ToolRequest) (*tool.Result,
-			error) {
-			cancel()
-			return nil, ctx.Err()
-		})
+		_, err := New().WrapToolCall(ctx, &agent.ToolRequest{},
+			func(context.Context, *agent.ToolRequest) (*tool.Result, error) {
+				cancel()
+				return nil, ctx.Err()
+			})
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}

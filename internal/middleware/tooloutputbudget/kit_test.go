@@ -92,8 +92,8 @@ func (p place) stored(t testing.TB) map[string]string {
 
 // run makes a run in which the model calls the tools in turn, once each, and returns the requests and the tool
 // messages.
-func run(t testing.TB, cfg Config, inside []agent.Middleware, tools ...tool.Tool) ([][]message.Message,
-	[]message.Message) {
+func run(t testing.TB, cfg Config, inside []agent.Middleware,
+	tools ...tool.Tool) ([][]message.Message, []message.Message) {
 	t.Helper()
 	m := &fakeModel{}
 	for _, tl := range tools {

@@ -93,8 +93,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "ToolOutputBudgetMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. Of a result it changes the content alone.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	res, err := next(ctx, req)
 	if err != nil || res == nil {
 		return res, err

@@ -12,8 +12,8 @@ import (
 )
 
 // judge returns the tool after one more result, and a hint for the model, if there is one to give.
-func (m *Middleware) judge(t track, meta toolmeta.Meta, res message.Message, msgs []message.Message) (next track,
-	hint string) {
+func (m *Middleware) judge(t track, meta toolmeta.Meta, res message.Message,
+	msgs []message.Message) (next track, hint string) {
 	if meta.Status == toolmeta.StatusError && !meta.Recoverable && meta.Next == toolmeta.NextStop {
 		t.Phase, t.Problems = phaseBlocked, t.Problems+1
 		t.Reason = fmt.Sprintf("%s cannot work in this run (%s). %s", res.Name, kindOf(meta), goOn)

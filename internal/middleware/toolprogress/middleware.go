@@ -73,8 +73,8 @@ func (*Middleware) Name() string { return "ToolProgressMiddleware" }
 func (*Middleware) Channels() []state.AnyChannel { return []state.AnyChannel{record} }
 
 // WrapToolCall implements [agent.ToolCallWrapper]. A blocked tool does not run.
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	t := recordOf(req.Call.State, req.Runtime.RunID).Tools[req.Call.Name]
 	if t.Phase != phaseBlocked || slices.Contains(m.cfg.Exempt, req.Call.Name) {
 		return next(ctx, req)

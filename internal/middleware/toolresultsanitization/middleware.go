@@ -40,8 +40,8 @@ func New(cfg Config) *Middleware {
 func (*Middleware) Name() string { return "ToolResultSanitizationMiddleware" }
 
 // WrapToolCall implements [agent.ToolCallWrapper].
-func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest, next agent.ToolHandler) (*tool.Result,
-	error) {
+func (m *Middleware) WrapToolCall(ctx context.Context, req *agent.ToolRequest,
+	next agent.ToolHandler) (*tool.Result, error) {
 	res, err := next(ctx, req)
 	if err != nil || res == nil || !m.outside(req) {
 		return res, err

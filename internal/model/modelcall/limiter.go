@@ -69,8 +69,8 @@ const notice = time.Second
 
 // acquire waits until the call may go ahead. t is the call's ticket, drawn at its first try. The permit must be given
 // back.
-func (l *Limiter) acquire(ctx context.Context, t *ticket, model string, tokens int, queued func(ahead int)) (*permit,
-	error) {
+func (l *Limiter) acquire(ctx context.Context, t *ticket, model string, tokens int,
+	queued func(ahead int)) (*permit, error) {
 	if l == nil {
 		return nil, nil
 	}

@@ -114,8 +114,8 @@ func (s *Store) endRecord(c counts) []byte {
 }
 
 // dumpTable writes the rows of a table, of one thread or of all, and returns how many they are.
-func (s *Store) dumpTable(ctx context.Context, tx *sql.Tx, t database.Table, threadID string, w io.Writer) (n int64,
-	err error) {
+func (s *Store) dumpTable(ctx context.Context, tx *sql.Tx, t database.Table, threadID string,
+	w io.Writer) (n int64, err error) {
 	query := "SELECT " + names(t) + " FROM " + t.Name
 	var args []any
 	if threadID != "" {

@@ -54,8 +54,8 @@ func (s *Store) read(ctx context.Context, query string, args []any, scan func(*s
 }
 
 // readOnce returns how many rows it has given to scan. An error of scan is the caller's own and ends the read with it.
-func (s *Store) readOnce(ctx context.Context, query string, args []any, scan func(*sql.Rows) (bool, error)) (given int,
-	err error) {
+func (s *Store) readOnce(ctx context.Context, query string, args []any,
+	scan func(*sql.Rows) (bool, error)) (given int, err error) {
 	ctx, bound := bounded(ctx, s.tuning.timeout)
 	defer func() {
 		if err != nil && errors.Is(context.Cause(ctx), errSlow) {

@@ -128,8 +128,8 @@ func attemptsAtThreads(of belongings) []attempt {
 }
 
 func attemptsAtRuns(f *fixture, of belongings) []attempt {
-	admit := func(run, thread string, mustExist bool, how store.Strategy) func(context.Context, store.UserData) (any,
-		error) {
+	admit := func(run, thread string, mustExist bool, how store.Strategy) func(context.Context,
+		store.UserData) (any, error) {
 		return func(ctx context.Context, d store.UserData) (any, error) {
 			return d.Admit(ctx,
 				store.Admission{Run: store.Run{ID: run, ThreadID: thread, Owner: "node-1", CreatedAt: start},

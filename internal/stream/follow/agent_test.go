@@ -150,8 +150,8 @@ func TestTheLogGivesBackWhatTheAgentShowed(t *testing.T) {
 }
 
 // perform executes a run and returns what it showed, which a live reader must see, too.
-func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answer, m agent.Middleware) ([]event.Event,
-	string) {
+func perform(t *rapid.T, st *counted, h *follow.Hub, thread string, list []answer,
+	m agent.Middleware) ([]event.Event, string) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	look := tool.MustNew(tool.Spec{Name: "look", Description: "Looks."},

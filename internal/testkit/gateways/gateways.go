@@ -212,8 +212,8 @@ func RecordFrom(st store.Store) func(context.Context, access.User, string, strin
 }
 
 // toldFrom says what runs were told of the memory.
-func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User, store.Run) ([]memory.Told,
-	error) {
+func toldFrom(st database.Store, schema state.Schema) func(context.Context, access.User,
+	store.Run) ([]memory.Told, error) {
 	return func(ctx context.Context, u access.User, run store.Run) ([]memory.Told, error) {
 		mine := memory.New(memory.Config{Store: st}).For(u)
 		last, err := mine.LastOf(ctx, run.ID)

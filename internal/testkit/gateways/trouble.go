@@ -149,8 +149,8 @@ func (f faultyData) Write(ctx context.Context, threadID string, s store.Step) (s
 	return askFor(ctx, func() (string, error) { return f.UserData.Write(ctx, threadID, s) })
 }
 
-func (f faultyData) Checkpoint(ctx context.Context, schema state.Schema, threadID, id string) (store.Checkpoint,
-	error) {
+func (f faultyData) Checkpoint(ctx context.Context, schema state.Schema, threadID,
+	id string) (store.Checkpoint, error) {
 	return askFor(ctx, func() (store.Checkpoint, error) { return f.UserData.Checkpoint(ctx, schema, threadID, id) })
 }
 

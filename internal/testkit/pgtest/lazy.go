@@ -87,8 +87,7 @@ func (l *Lazy) Copy(tb TB, prepare func(ctx context.Context, url string) error) 
 	return server.URL(name)
 }
 
-// copyTo copies the files of the prepared database, which takes a third of what PostgreSQL does by itself since version
-// 15: it writes each page to its log.
+// copyTo copies the prepared database over one session that is kept.
 func (l *Lazy) copyTo(ctx context.Context, name string) (err error) {
 	l.copying.Lock()
 	defer l.copying.Unlock()
@@ -97,11 +96,7 @@ func (l *Lazy) copyTo(ctx context.Context, name string) (err error) {
 			return err
 		}
 	}
-	statement := "CREATE DATABASE " + name + " TEMPLATE " + l.prepared
-	if version(l.server.bin) >= 15 {
-		statement += " STRATEGY file_copy"
-	}
-	if _, err = l.copier.Exec(ctx, statement); err != nil {
+	if _, err = l.copier.Exec(ctx, l.server.copyStatement(l.prepared, name)); err != nil {
 		err = fmt.Errorf("create database %s: %w", name, errors.Join(err, l.copier.Close(context.WithoutCancel(ctx))))
 		l.copier = nil
 	}

@@ -256,16 +256,20 @@ func (s *Server) TCPURL(database string) string {
 
 // CreateDatabase makes a database and returns its URL.
 func (s *Server) CreateDatabase(ctx context.Context, name string) (string, error) {
-	return s.copyDatabase(ctx, "template1", name)
-}
-
-// copyDatabase makes a database from another, to which nobody may be connected, and returns its URL.
-func (s *Server) copyDatabase(ctx context.Context, from, name string) (string, error) {
-	if err := s.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+
-		pgx.Identifier{from}.Sanitize()); err != nil {
+	if err := s.exec(ctx, s.copyStatement("template1", name)); err != nil {
 		return "", fmt.Errorf("create database %s: %w", name, err)
 	}
 	return s.URL(name), nil
+}
+
+// copyStatement copies the files of a database, which takes a third of what PostgreSQL does by itself since version 15:
+// it writes each page to its log.
+func (s *Server) copyStatement(from, name string) string {
+	statement := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize() + " TEMPLATE " + pgx.Identifier{from}.Sanitize()
+	if version(s.bin) >= 15 {
+		statement += " STRATEGY file_copy"
+	}
+	return statement
 }
 
 // exec runs a statement as the superuser.

@@ -68,8 +68,8 @@ func compileRegexp(in grepArgs) (*regexp.Regexp, error) {
 }
 
 // grepAll searches the file that is named, whatever its name and size, or the files below the folder.
-func (t tools) grepAll(ctx context.Context, root string, wanted func(string) bool, s *grepSearch) (note string,
-	err error) {
+func (t tools) grepAll(ctx context.Context, root string, wanted func(string) bool,
+	s *grepSearch) (note string, err error) {
 	info, err := t.Files.Stat(root)
 	if err != nil {
 		return "", err

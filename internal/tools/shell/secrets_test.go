@@ -36,10 +36,10 @@ func (a alone) Close() error { a.closed++; return nil }
 const hush = "hush-hush-4711"
 
 func withSecret(s sandbox.Space) Config {
-	return Config{Space: s, Redact: redact.New([]string{hush}), Secrets: func(context.Context, *tool.Call) ([]string,
-		error) {
-		return []string{"K=" + hush}, nil
-	}}
+	return Config{Space: s, Redact: redact.New([]string{hush}),
+		Secrets: func(context.Context, *tool.Call) ([]string, error) {
+			return []string{"K=" + hush}, nil
+		}}
 }
 
 // TestACommandWithSecretsIsAlone: in a sandbox that ends with it, and with what it left in the background.

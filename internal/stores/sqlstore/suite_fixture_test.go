@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { conforms(t, sqlstore.OpenSQLite) })
 	t.Run("postgres", func(t *testing.T) {
 		conforms(t, sqlstore.OpenPostgres)
-		conformsShared(t, sqlstore.OpenShared, sqlstore.TestLease)
+		conformsShared(t, sqlstore.OpenPostgres, sqlstore.OpenShared, sqlstore.TestLease)
 	})
 }
 

@@ -13,15 +13,20 @@ import (
 	"github.com/pudu-ai/pudu/state"
 )
 
-// conformsShared tests a store that several processes open at the same place. Each of the two that a test opens stands
-// for a process. lease is the length of a lease.
-func conformsShared(t *testing.T, open opener, lease time.Duration) {
-	tests := []struct {
-		name string
-		test func(a, b *fixture)
-	}{
+// sharedTest tests a store that two processes have opened at the same place.
+type sharedTest struct {
+	name string
+	test func(a, b *fixture)
+}
+
+// conformsShared tests a store that several processes open at the same place. short opens one with a lease of that
+// length, which tests can wait for.
+func conformsShared(t *testing.T, open, short opener, lease time.Duration) {
+	onTwo(t, short, []sharedTest{
 		{"lease keeps others off", func(a, b *fixture) { leaseKeepsOthersOff(a, b, lease) }},
 		{"lease runs out", func(a, b *fixture) { leaseRunsOut(a, b, lease) }},
+	})
+	onTwo(t, open, []sharedTest{
 		{"run given back", runGivenBack},
 		{"claim race", sharedClaimRace},
 		{"admission race", admissionRace},
@@ -39,7 +44,12 @@ func conformsShared(t *testing.T, open opener, lease time.Duration) {
 		{"settings of both", settingsOfBoth},
 		{"commits of both", commitsOfBoth},
 		{"commits of one run", commitsOfOneRun},
-	}
+	})
+}
+
+// onTwo opens the store twice for each test; each stands for a process.
+func onTwo(t *testing.T, open opener, tests []sharedTest) {
+	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			place := t.TempDir()

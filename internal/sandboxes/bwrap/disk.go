@@ -23,6 +23,9 @@ const (
 	diskStep = 256 << 20
 	// diskStepFull is the same for a sandbox that must not grow at all.
 	diskStepFull = 1 << 20
+	// diskStepCount is how much they may grow at least while a sandbox is counted of which a process has not stopped yet:
+	// it may be deleting a large file, which takes a moment, and it is others that write.
+	diskStepCount = 128 << 20
 	// leastRoom is how large a file may be as long as the limit is not passed.
 	leastRoom = 1 << 20
 	// diskReserve is how much of a file system sandboxes leave free. Of a small one it is a twentieth.
@@ -100,6 +103,10 @@ func fileSystems(mounts []sandbox.Mount) (filled int64, scarce bool) {
 
 // step is what the file systems may gain before it is worth a count, also by what others write.
 func (d *disk) step() int64 { return min(diskStep, d.limit/16) }
+
+// runaway reports whether so much is written while the sandbox is counted that it ends before the count does, if it is
+// the sandbox that writes.
+func (d *disk) runaway() bool { return d.grown >= max(d.step(), diskStepCount) }
 
 // allowance is by how much the file systems may grow before the sandbox must be counted again.
 func (d *disk) allowance() int64 {

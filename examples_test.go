@@ -99,8 +99,7 @@ func TestTheExampleOfTheWholeAgentRuns(t *testing.T) {
 // TestAMiddlewareInAModuleOfItsOwnRuns builds, checks and runs what a third party would write.
 func TestAMiddlewareInAModuleOfItsOwnRuns(t *testing.T) {
 	const dir = "examples/middleware"
-	example(t, dir, "vet", "./...")
-	example(t, dir, "test", "./...")
+	example(t, dir, "test", "-vet=off", "./...") // scripts/lint looks at it
 	const script = `dialogues:
   - turns:
       - tool_calls: [{name: read_file, args: {description: Look, path: /mnt/user-data/uploads/people.txt}}]

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -158,6 +159,61 @@ func notesOf(q database.Quota) database.Feature {
 		Columns: []database.Column{database.Text.Column("user_id"), database.Text.Column("key"),
 			database.Secret.Column("note")},
 	}}}
+}
+
+// TestRowsThatHaveOutlivedTheirUse: they go, more than one transaction of them, and are counted; a dry run only counts.
+func TestRowsThatHaveOutlivedTheirUse(t *testing.T) {
+	const old, kept = trimRows*2 + 3, 3 // of those that are kept one is never old, one is fresh, one rests
+	now := time.Now()
+	step := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE hints (id TEXT PRIMARY KEY, at BIGINT NOT NULL);\n")}
+	hints := database.Feature{Name: "hints", Files: fstest.MapFS{
+		"migrations/sqlite/99990_hints.sql": step, "migrations/postgres/99990_hints.sql": step,
+		"system/add.sql":   {Data: []byte("INSERT INTO hints (id, at) VALUES ($1, $2)")},
+		"system/count.sql": {Data: []byte("SELECT count(*) FROM hints")},
+	}, Tables: []database.Table{{
+		Name: "hints", Kind: "hint", Key: []string{"id"}, Age: database.Age{Column: "at", Keep: time.Hour},
+		Columns: []database.Column{database.Text.Column("id"), database.Instant.Column("at")},
+	}}}
+	for name, cfg := range map[string]Config{"sqlite": {Dir: t.TempDir()}, "postgres": postgresAt(t, t.TempDir())} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Features = []database.Feature{hints}
+			s, err := Open(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			system := s.Feature("hints").System()
+			if err := system.Write(t.Context(), 0, func(tx database.Tx) error {
+				for i := range old + kept {
+					at := database.Micros(now.Add(-2 * time.Hour))
+					if i >= old {
+						at = []int64{0, database.Micros(now), database.Micros(now.Add(-59 * time.Minute))}[i-old]
+					}
+					if _, err := tx.Exec("add", fmt.Sprint(i), at); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			for _, tt := range []struct {
+				dry        bool
+				told, left int64
+			}{{true, old, old + kept}, {false, old, kept}, {false, 0, kept}} {
+				c, err := s.Collect(t.Context(), store.Retention{Rows: now, DryRun: tt.dry})
+				if err != nil || c.Rows != tt.told {
+					t.Errorf("dry %v: told of %d, want %d, %v", tt.dry, c.Rows, tt.told, err)
+				}
+				var left int64
+				if err := system.Read(t.Context(), "count", func(r database.Row) (bool, error) {
+					return false, r.Scan(&left)
+				}); err != nil || left != tt.left {
+					t.Errorf("dry %v: %d are left, want %d, %v", tt.dry, left, tt.left, err)
+				}
+			}
+		})
+	}
 }
 
 // TestQuota: what a full user may do, and what not.

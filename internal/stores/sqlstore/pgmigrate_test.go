@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
 
@@ -71,6 +72,10 @@ func TestPostgresMigration(t *testing.T) {
 	}
 	if v, err := d.version(t.Context(), db); err != nil || int(v) != version {
 		t.Errorf("version %d, %v", v, err)
+	}
+	if err := d.migrate(t.Context(), db, cfg, fstest.MapFS{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "read migrations: ") {
+		t.Errorf("no migrations: %v", err)
 	}
 	good := newer(t, "migrations/postgres", "ALTER TABLE threads ADD COLUMN extra TEXT;")
 	if err := d.migrate(t.Context(), db, Config{Features: feature.All(), Logger: discard, ReadOnly: true},

@@ -478,6 +478,18 @@ func drain(t *testing.T, out *bufio.Reader, acked map[string][]string) {
 	}
 }
 
+// TestPasswordOfTheEnvironmentIsHidden: it stands beside the address, not in it.
+func TestPasswordOfTheEnvironmentIsHidden(t *testing.T) {
+	t.Setenv("PGPASSWORD", "s3cr3t")
+	d, err := newServer(Config{URL: "postgres://ann@host/db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.hide(errors.New("the password s3cr3t is wrong")).Error(); got != "the password xxxxx is wrong" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestPasswordIsNotShown: whatever goes wrong, neither the error nor the log shows the password.
 func TestPasswordIsNotShown(t *testing.T) {
 	server := pg.Server(t)

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -89,6 +90,20 @@ func TestOpenRefusesDamage(t *testing.T) {
 			wantOpen(t, Config{Dir: dir}, store.ErrCorrupt, file, "backup", "move it away")
 			wantOpen(t, Config{Dir: dir, ReadOnly: true}, store.ErrCorrupt, file)
 		})
+	}
+}
+
+// TestACheckThatIsCutOffIsNoDamage: a start that is stopped while it looks at the pages has found nothing.
+func TestACheckThatIsCutOffIsNoDamage(t *testing.T) {
+	_, file := written(t)
+	if err := os.WriteFile(file+"-wal", []byte("x"), 0o600); err != nil { // so that nothing is asked before
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (sqlite{path: file}).check(ctx, nil, 1<<40); !errors.Is(err, context.Canceled) ||
+		errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("error = %v", err)
 	}
 }
 

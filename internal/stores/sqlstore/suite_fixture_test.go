@@ -40,6 +40,7 @@ func conforms(t *testing.T, open opener) {
 		{"thread round trip", threadRoundTrip},
 		{"thread bad input", threadBadInput},
 		{"thread list", threadList},
+		{"thread marks", threadMarks},
 		{"thread delete", threadDelete},
 		{"thread search", threadSearch},
 		{"thread search by metadata", threadMetadata},

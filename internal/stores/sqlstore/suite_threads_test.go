@@ -76,6 +76,36 @@ func (f *fixture) threadIDs(limit, offset int) []string {
 	return ids
 }
 
+// threadMarks: the bin, what it says of when, and that who puts a thread away keeps it.
+func threadMarks(f *fixture) {
+	o := f.running("a")
+	f.queue(store.Enqueue, store.Run{ID: "waits", ThreadID: o.thread})
+	change := func(p store.ThreadPatch) store.Thread {
+		f.Helper()
+		got, err := f.PatchThread(f.Context(), o.thread, p)
+		f.must(err)
+		stored, err := f.Thread(f.Context(), o.thread)
+		f.must(err)
+		f.equal("as stored", stored, got)
+		return got
+	}
+	at := f.tick()
+	t := change(store.ThreadPatch{Set: store.Trashed, TrashedAt: at})
+	f.equal("in the bin", t.Trashed(), true)
+	f.equal("since", t.TrashedAt, at)
+	f.equal("what waited", f.stored("waits").Status, event.StatusInterrupted)
+	f.equal("what runs is told to stop", f.stored("run-a").Stop, store.StopInterrupt)
+	t = change(store.ThreadPatch{Set: store.Trashed, TrashedAt: f.tick()})
+	f.equal("still since", t.TrashedAt, at)
+	t = change(store.ThreadPatch{Clear: store.Trashed})
+	f.equal("restored", t.Trashed(), false)
+	f.equal("restored: since", t.TrashedAt.IsZero(), true)
+
+	change(store.ThreadPatch{Set: store.Temporary})
+	t = change(store.ThreadPatch{Set: store.Archived})
+	f.equal("put away", t.Marks, store.Archived)
+}
+
 func threadDelete(f *fixture) {
 	keep := f.running("keep")
 	kept := keep.say("stays")

@@ -36,7 +36,7 @@ func (h *Hub) Own(run store.Run) *Feed {
 	t.known, t.feed, t.looked, t.ownerName = true, f, time.Now(), h.cfg.Owner
 	t.missing, t.over, t.whole = false, false, false
 	t.notify()
-	h.publish(runID, header{Attempt: attempt, From: h.cfg.Owner}, nil)
+	h.publish(runID, header{Attempt: attempt, From: h.cfg.Owner, Begins: true}, nil)
 	return f
 }
 

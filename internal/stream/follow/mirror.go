@@ -38,7 +38,7 @@ func (t *topic) hear(data []byte) {
 
 // mirror adds what the owner published, if nothing is missing before it. t.mu is held.
 func (t *topic) mirror(h header, evs []event.Event) {
-	begun := h.Attempt > t.mem.attempt
+	begun := h.Begins || h.Attempt > t.mem.attempt // of a row that was read before, the attempt is known already
 	t.newAttempt(h.Attempt)
 	t.ownerName, t.ownerHas = h.From, h.Has
 	if begun && !h.Over {

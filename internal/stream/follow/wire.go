@@ -22,6 +22,8 @@ type header struct {
 	After int64 `json:"after"`
 	// Open are the messages that are being streamed: the numbers of their first chunks.
 	Open map[string]int64 `json:"open,omitempty"`
+	// Begins says that the owner has the attempt from now on: who asked before was not heard.
+	Begins bool `json:"begins,omitempty"`
 	// Over says that the attempt has ended.
 	Over bool `json:"over,omitempty"`
 }

@@ -1,6 +1,11 @@
 package sqlstore
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/pudu-ai/pudu/internal/store"
+)
 
 // TestHeadMovedMeanwhile: while a process writes a step, another moves the head of its thread. The step is made again
 // on the new head, so that the thread's chain has both.
@@ -35,5 +40,19 @@ func TestHeadMovedMeanwhile(t *testing.T) {
 	}
 	if th, err := a.Thread(t.Context(), tk.thread); err != nil || th.Head != own.id {
 		t.Errorf("head %q, %v; want %q", th.Head, err, own.id)
+	}
+}
+
+// TestHeadIsMissing: a thread whose head is nowhere in the log is damaged; one without a head is new.
+func TestHeadIsMissing(t *testing.T) {
+	for _, tt := range []struct {
+		head string
+		step int64
+		want error
+	}{{"", -1, nil}, {"1-1", 0, nil}, {"1-1", -1, store.ErrCorrupt}} {
+		c := &commit{head: tt.head, thread: "t", base: parent{step: tt.step}}
+		if err := c.checkHead(); !errors.Is(err, tt.want) {
+			t.Errorf("head %q, step %d: %v", tt.head, tt.step, err)
+		}
 	}
 }

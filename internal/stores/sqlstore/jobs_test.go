@@ -165,6 +165,29 @@ func TestEndsOfOlderPrograms(t *testing.T) {
 	}
 }
 
+// TestAJobIsPutOffUntilItsLatest: who asks for it again puts it off, but not behind the latest time of the first request.
+func TestAJobIsPutOffUntilItsLatest(t *testing.T) {
+	s := openWith(t, Config{Dir: t.TempDir()})
+	defer s.Close()
+	at := time.UnixMicro(1_000_000)
+	for i, tt := range []struct{ notBefore, latest, want time.Duration }{
+		{time.Hour, 2 * time.Hour, time.Hour},
+		{90 * time.Minute, 100 * time.Hour, 90 * time.Minute},
+		{3 * time.Hour, 0, 2 * time.Hour},
+	} {
+		j := store.NewJob{Kind: "told", Key: "k", NotBefore: at.Add(tt.notBefore)}
+		if tt.latest > 0 {
+			j.Latest = at.Add(tt.latest)
+		}
+		must(t, s.write(t.Context(), 0, func(x *tx) error { x.follow("ann", "", at, j); return nil }))
+		list, err := jobs.NewQueue(s).List(t.Context(), jobs.Filter{})
+		must(t, err)
+		if len(list) != 1 || !list[0].NotBefore.Equal(at.Add(tt.want)) {
+			t.Errorf("request %d: %+v, want it after %v", i, list, tt.want)
+		}
+	}
+}
+
 // TestJobsWithoutTheirFeature fail the step, which says why.
 func TestJobsWithoutTheirFeature(t *testing.T) {
 	s, err := Open(t.Context(), Config{Dir: t.TempDir(), After: []store.After{tell}})

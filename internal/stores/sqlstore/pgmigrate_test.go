@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -196,4 +197,24 @@ func TestPostgresWithoutRights(t *testing.T) {
 	newTalk(t, s, 1).turn(1000)
 	wantOpen(t, Config{URL: limited, Schema: "closed"}, nil, `user "limited"`, "GRANT")
 	wantOpen(t, Config{URL: limited, Schema: "missing"}, nil, `user "limited"`, "GRANT")
+}
+
+// TestNobodyMigratesWithoutTheLock: while another process changes the schema, a start that gives up has changed nothing.
+func TestNobodyMigratesWithoutTheLock(t *testing.T) {
+	d, err := newServer(Config{URL: pg.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := d.open(2, false)
+	defer db.Close()
+	if err := d.locked(t.Context(), db, func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		return d.locked(ctx, db, func() error { t.Error("it had the lock"); return nil })
+	}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v", err)
+	}
+	if err := d.locked(t.Context(), db, func() error { return nil }); err != nil {
+		t.Errorf("the lock stays: %v", err)
+	}
 }

@@ -242,6 +242,10 @@ func steersBounded(f *fixture) {
 	}
 	_, err := ask(store.Run{ID: "large", Request: json.RawMessage(`"` + strings.Repeat("x", store.MaxSteer) + `"`)})
 	f.want(err, store.ErrTooLarge, "large")
+	_, err = ask(store.Run{ID: "largest",
+		Request: json.RawMessage(`"` + strings.Repeat("x", store.MaxSteer-2) + `"`)})
+	f.must(err)
+	f.must(f.TakeBack(f.Context(), o.thread, "largest"))
 	first, err := ask(store.Run{ID: "first", Key: "k"})
 	f.must(err)
 	again, err := ask(store.Run{ID: "again", Key: "k"})

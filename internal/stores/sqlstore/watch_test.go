@@ -222,3 +222,12 @@ func contents(t *testing.T, dir string) string {
 	}
 	return b.String()
 }
+
+// TestAnotherFileIsNotWatched: what takes the database's place before the watch begins is a loss as well.
+func TestAnotherFileIsNotWatched(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pudu.db")
+	must(t, os.WriteFile(file, []byte(strings.Repeat("hello ", 100)), 0o600))
+	if w, err := newWatch(file); !errors.Is(err, store.ErrLost) || w != nil {
+		t.Errorf("got %v, %v", w, err)
+	}
+}

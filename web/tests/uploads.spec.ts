@@ -70,7 +70,9 @@ describe('files of a message', () => {
     await page.keyboard.press('Enter');
     await v.sees('It goes out when the files are there');
     expect(new URL(page.url()).pathname).toBe('/');
+    const stopped = page.waitForEvent('requestfailed'); // else the browser may still let it go on
     await page.getByRole('button', { name: 'Stop sending never.csv' }).click();
+    await stopped;
     go();
     await v.sees('I have seen it.');
     const folder = uploads(new URL(page.url()).pathname);

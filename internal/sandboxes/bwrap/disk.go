@@ -23,8 +23,8 @@ const (
 	diskStep = 256 << 20
 	// diskStepFull is the same for a sandbox that must not grow at all.
 	diskStepFull = 1 << 20
-	// diskStepCount is how much they may grow at least while a sandbox is counted of which a process has not stopped yet:
-	// it may be deleting a large file, which takes a moment, and it is others that write.
+	// diskStepCount is how much they may grow at least while a sandbox is counted of which a process has not stopped
+	// yet: it may be deleting a large file, which takes a moment, and it is others that write.
 	diskStepCount = 128 << 20
 	// leastRoom is how large a file may be as long as the limit is not passed.
 	leastRoom = 1 << 20

@@ -104,9 +104,9 @@ func fileSystems(mounts []sandbox.Mount) (filled int64, scarce bool) {
 // step is what the file systems may gain before it is worth a count, also by what others write.
 func (d *disk) step() int64 { return min(diskStep, d.limit/16) }
 
-// runaway reports whether so much is written while the sandbox is counted that it ends before the count does, if it is
-// the sandbox that writes.
-func (d *disk) runaway() bool { return d.grown >= max(d.step(), diskStepCount) }
+// outgrows reports whether so much was written during a count that a process which may write must not go on until the
+// count has ended.
+func (d *disk) outgrows() bool { return d.grown >= max(d.step(), diskStepCount) }
 
 // allowance is by how much the file systems may grow before the sandbox must be counted again.
 func (d *disk) allowance() int64 {

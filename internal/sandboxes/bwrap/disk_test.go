@@ -240,7 +240,7 @@ func TestOthersMayWriteDuringACount(t *testing.T) {
 		{4 << 30, 255 << 20, false},
 		{4 << 30, 256 << 20, true},
 	} {
-		if d := (&disk{limit: tt.limit, grown: tt.grown}); d.runaway() != tt.want {
+		if d := (&disk{limit: tt.limit, grown: tt.grown}); d.outgrows() != tt.want {
 			t.Errorf("a limit of %d MiB, grown by %d MiB: %v", tt.limit>>20, tt.grown>>20, !tt.want)
 		}
 	}

@@ -45,7 +45,7 @@ func (b *box) measure() {
 	d.grown = 0
 	held := occupied(d.mounts, func(held *contents) bool {
 		d.look()
-		return d.within(held) && !b.isDead() && (!d.runaway() || b.stopped())
+		return d.within(held) && !b.isDead() && (!d.outgrows() || b.stopped())
 	})
 	runaway := held.partial && d.within(held)
 	kept := b.view.keptBy(all)

@@ -2,7 +2,6 @@ package follow_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -16,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pudu-ai/pudu/event"
-	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/bus"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
@@ -53,51 +51,33 @@ func TestAFollowerElsewhereSeesTheSame(t *testing.T) {
 	same(t, "late", o.shown, late.end(t))
 }
 
-// TestAnOwnerThatBeginsIsAsked: the follower has read already in the run's row whose the attempt is, and nobody could be
-// asked then.
+// TestAnOwnerThatBeginsIsAsked: the follower has read in the run's row already whose the attempt is, when nobody could be
+// asked yet.
 func TestAnOwnerThatBeginsIsAsked(t *testing.T) {
 	st, b := openStore(t), openBus(t)
+	claimed := make(chan struct{})
+	claim := sync.OnceFunc(func() { close(claimed) })
+	st.hold = func(nth int) {
+		if nth == 2 { // the first look, after the read that found the run
+			<-claimed
+		}
+	}
 	here := openHub(t, follow.Config{Store: st, Bus: b, Owner: "p1"})
-	row := gate{Store: st, open: make(chan struct{}), read: make(chan struct{})}
-	there := openHub(t, follow.Config{Store: &row, Bus: b, Owner: "p2", Poll: never})
+	there := openHub(t, follow.Config{Store: st, Bus: b, Owner: "p2", Poll: never})
+	t.Cleanup(claim)
 	admit(t, st, "r")
 	f := start(there, "r", event.ID{}, nil)
-	open := sync.OnceFunc(func() { close(row.open) })
-	t.Cleanup(open)
-	waitFor(t, "look", func() bool { return row.reads.Load() == 2 })
-	time.Sleep(20 * time.Millisecond) // until the reader has begun where the log is
+	waitFor(t, "look", func() bool { runs, _ := st.reads(); return runs == 2 })
+	time.Sleep(20 * time.Millisecond) // until the reader waits at the end of the log
 	o := own(t, st, nil, "r", "p1", 1)
-	open()
-	<-row.read
-	time.Sleep(20 * time.Millisecond) // until the follower has looked at what was read
+	claim()
+	time.Sleep(20 * time.Millisecond) // until the follower knows the row
 	o.feed = here.Own(store.Run{ID: "r", UserID: user().ID(), Attempt: 1})
 	o.text("m", "one")
 	f.until(t, o.shown[0].ID)
 	o.finish("m", 0)
 	o.end()
 	same(t, "follower", o.shown, f.end(t))
-}
-
-// gate is a store whose rows of runs are read from the second time on when it is open.
-type gate struct {
-	follow.Store
-	open, read chan struct{}
-	reads      atomic.Int32
-}
-
-func (g *gate) For(u access.User) store.UserData { return gatedData{g.Store.For(u), g} }
-
-type gatedData struct {
-	store.UserData
-	g *gate
-}
-
-func (d gatedData) Run(ctx context.Context, id string) (store.Run, error) {
-	if d.g.reads.Add(1) == 2 {
-		<-d.g.open
-		defer close(d.g.read)
-	}
-	return d.UserData.Run(ctx, id)
 }
 
 // TestALowerPositionBringsBackTheBeginning: the mirror began behind the first chunks of a message, which a second

@@ -56,6 +56,7 @@ type counted struct {
 	*sqlstore.Store
 	mu         sync.Mutex
 	runs, logs int
+	hold       func(nth int) // comes before the nth read of a run, if it is set
 }
 
 // user is whose the runs of these tests are.
@@ -71,7 +72,11 @@ type countedData struct {
 func (d countedData) Run(ctx context.Context, id string) (store.Run, error) {
 	d.c.mu.Lock()
 	d.c.runs++
+	nth := d.c.runs
 	d.c.mu.Unlock()
+	if d.c.hold != nil {
+		d.c.hold(nth)
+	}
 	return d.UserData.Run(ctx, id)
 }
 

@@ -32,6 +32,7 @@ describe('a task', () => {
     await page.locator('.codebox').getByText('return x + 1').waitFor();
     await page.getByRole('button', { name: 'Copy', exact: true }).waitFor();
     expect(await page.locator('.prose ol li').count()).toBe(2);
+    await v.unfold();
     await page.locator('summary', { hasText: 'Thought' }).click();
     await v.sees('Then I write everything that Markdown has.');
   });
@@ -40,13 +41,14 @@ describe('a task', () => {
     const { page } = await begin();
     await v.say('fail the command');
     await v.sees('It failed, as it had to.');
+    await v.unfold();
     const line = page.locator('.step.bad');
     expect(await line.innerText()).toMatch(/Ran.*echo no such thing.*exit 3/s);
     await line.locator('summary').click();
     expect(await line.locator('.out').innerText()).toContain('no such thing');
     await page.reload();
     await v.sees('It failed, as it had to.');
-    await page.locator('summary.run-head').click();
+    await v.unfold();
     await page.locator('.step.bad', { hasText: 'exit 3' }).waitFor();
   });
 
@@ -67,6 +69,7 @@ describe('a task', () => {
     const { page } = await begin();
     await v.say('remove it');
     await v.sees('I may not.');
+    await v.unfold();
     await page.locator('.step', { hasText: /Not allowed:.*rm -rf.*nothing is removed here/s }).waitFor();
   });
 

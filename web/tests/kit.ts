@@ -152,6 +152,12 @@ export class Visitor {
     await this.page.getByText(text).first().waitFor({ timeout });
   }
 
+  /** Opens what was done for the answers on the page. A run that had ended before the page was there is folded. */
+  async unfold(): Promise<void> {
+    const folded = this.page.locator('details.run:not([open]) > summary');
+    while ((await folded.count()) > 0) await folded.first().click();
+  }
+
   /** Ends the command of the task on the page that would go on for a minute. */
   async enough(): Promise<void> {
     const files = new FormData();

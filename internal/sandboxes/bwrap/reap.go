@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,9 @@ func (p *Provider) reap(ctx context.Context) error {
 	}
 	for _, g := range p.groups.parents() {
 		for _, dir := range leftovers(g) {
-			_ = syscall.Rmdir(dir) // refused while something lives in it
+			if err := endGroup(ctx, dir); err != nil {
+				return fmt.Errorf("wait for the end of the cgroup %s: %w", filepath.Base(dir), err)
+			}
 		}
 	}
 	return nil
@@ -92,6 +95,52 @@ func endInit(ctx context.Context, file string) error {
 	if start == "" || startTime(pid) != start { // the number is another's by now
 		return nil
 	}
+	return end(ctx, fd)
+}
+
+// endGroup kills what lives in a cgroup and removes the cgroup: what the files of the runtime folder name, if that folder
+// has been deleted. A process of another namespace of process numbers, which has none here, stays, and its cgroup with it.
+// So may the cgroup of one that has just ended, until the next look.
+func endGroup(ctx context.Context, dir string) error {
+	if syscall.Rmdir(dir) == nil {
+		return nil
+	}
+	for _, pid := range members(dir) {
+		if err := endMember(ctx, dir, pid); err != nil {
+			return err
+		}
+	}
+	_ = syscall.Rmdir(dir)
+	return nil
+}
+
+// endMember kills a process of the cgroup and waits until it is gone.
+func endMember(ctx context.Context, dir string, pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil // gone
+	}
+	defer unix.Close(fd)
+	if !slices.Contains(members(dir), pid) { // the number is another's by now
+		return nil
+	}
+	return end(ctx, fd)
+}
+
+// members are the processes of a cgroup.
+func members(dir string) []int {
+	var out []int
+	list, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	for line := range bytes.FieldsSeq(list) {
+		if pid, err := strconv.Atoi(string(line)); err == nil && pid > 1 {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// end kills a process and waits until it is gone.
+func end(ctx context.Context, fd int) error {
 	_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	for ctx.Err() == nil {
 		if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10); n > 0 {

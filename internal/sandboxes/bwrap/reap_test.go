@@ -52,3 +52,43 @@ func TestLaunchThatWasCutOffIsEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutTheRuntimeFolder: what a killed server left in a cgroup ends, although nothing else names it any more.
+func TestWithoutTheRuntimeFolder(t *testing.T) {
+	gone := exec.CommandContext(t.Context(), "true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	p := New(Config{NoCgroup: true, RuntimeDir: t.TempDir()})
+	p.groups.v2 = t.TempDir()
+	// group makes a cgroup of a server, with a process in it.
+	group := func(server int) *exec.Cmd {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "sleep", "4322")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(p.groups.v2, fmt.Sprintf("%s%d-1", prefix, server))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		list := fmt.Sprintf("0\n%d\n%d\n", gone.Process.Pid, cmd.Process.Pid) // 0 is one of another namespace
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	left, living := group(gone.Process.Pid), group(os.Getpid())
+	if err := p.Reap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !serverGone(left.Process.Pid) {
+		t.Error("the process of the server that is gone still runs")
+	}
+	if serverGone(living.Process.Pid) {
+		t.Error("the process of a server that lives has ended")
+	}
+	_ = living.Process.Kill()
+	_ = left.Wait()
+	_ = living.Wait()
+}

@@ -25,8 +25,9 @@ export function Editor({ thread, path, done }: EditorProps): ReactNode {
   const w = useWords(words);
   const e = useWords(errors);
   const client = useQueryClient();
-  const [base, setBase] = useState<string | null>(null);
-  const [text, setText] = useState('');
+  const [kept] = useState(() => keptEdit(thread, path));
+  const [base, setBase] = useState(kept?.base ?? null);
+  const [text, setText] = useState(kept?.text ?? '');
   const [theirs, setTheirs] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string>();
   const [saving, setSaving] = useState(false);
@@ -34,18 +35,13 @@ export function Editor({ thread, path, done }: EditorProps): ReactNode {
   const read = async (): Promise<string> => (await textAt(fileAt(thread, path), mostEdited)).text;
   const failed = (error: unknown): void => setTrouble(error instanceof Trouble && error.status === 409 ? w.busy : sentence(error, e));
   useEffect(() => {
-    const kept = keptEdit(thread, path);
-    if (kept) {
-      setBase(kept.base);
-      setText(kept.text);
-      return;
-    }
+    if (kept) return;
     read().then((it) => {
       setBase(it);
       setText(it);
     }, failed);
     // The file is read once: what is read later is compared with it.
-  }, [thread, path]);
+  }, []);
   useEffect(() => {
     if (base !== null) field.current?.focus();
   }, [base === null]);

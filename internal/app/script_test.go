@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pudu-ai/pudu/internal/app"
+	"github.com/pudu-ai/pudu/internal/testkit/addrtest"
 	"github.com/pudu-ai/pudu/internal/testkit/killtest"
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
@@ -59,13 +59,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PUDU_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("PUDU_ADDR", "127.0.0.1:0")
 			env.Setenv("OLLAMA_HOST", "127.0.0.1:9") // nothing listens there
-			if strings.HasSuffix(env.WorkDir, "server") {
-				addr, err := freeAddr()
-				if err != nil {
-					return err
-				}
-				env.Setenv("ADDR", addr)
+			addr, err := addrtest.Free()
+			if err != nil {
+				return err
 			}
+			env.Setenv("ADDR", addr) // of a server that the script starts
 			if strings.HasSuffix(env.WorkDir, "postgres") {
 				env.Setenv("POSTGRES", pg.Database(t))
 			}
@@ -97,15 +95,6 @@ func commandPrograms(t *testing.T) (string, error) {
 	script := fmt.Sprintf("#!/bin/sh\ncase $1 in\nrun|serve) dir='%s' ;;\n*) dir='%s' ;;\nesac\nPATH=$dir:$PATH\nexec pudu \"$@\"\n",
 		filepath.Dir(tests), filepath.Dir(plain))
 	return dir, os.WriteFile(filepath.Join(dir, "pudu"), []byte(script), 0o755)
-}
-
-// freeAddr is an address of this machine at which nobody listens.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // serveModel is a chat-completions server: /401/v1/... answers with status 401, /200/v1/... with a short stream.

@@ -37,7 +37,7 @@ const (
 // the first level that names it.
 func levels() []level {
 	return []level{
-		{"helpers", []string{"internal/lib/*", "examples", "web"}},
+		{"helpers", []string{"internal/lib/*", "internal/testkit/addrtest", "examples", "web"}},
 		{"leaves", []string{"message", "state", "event", "internal/access"}},
 		{"what tools may use", []string{"model", "sandbox"}},
 		{"contracts", []string{

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/testkit/addrtest"
 	"github.com/pudu-ai/pudu/test/server"
 )
 
@@ -62,7 +63,7 @@ func (p place) launch(t testing.TB, o options) *node {
 		o.version = "one"
 	}
 	if o.addr == "" {
-		o.addr = "127.0.0.1:0"
+		o.addr = addrtest.Host() + ":0"
 	}
 	args := []string{"--addr", o.addr, "--data", p.dir, "--config", p.config}
 	if p.database != "" {

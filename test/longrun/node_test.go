@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pudu-ai/pudu/internal/testkit/addrtest"
 	"github.com/pudu-ai/pudu/test/server"
 )
 
@@ -42,7 +43,7 @@ func newPlace(t *testing.T, config string) *place {
 	base, err := os.MkdirTemp("", "pudu-l-") // short: a socket is in it
 	server.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
-	p := &place{data: filepath.Join(base, "data"), config: filepath.Join(base, "config.yaml"), addr: "127.0.0.1:0"}
+	p := &place{data: filepath.Join(base, "data"), config: filepath.Join(base, "config.yaml"), addr: addrtest.Host() + ":0"}
 	server.Must(t, os.WriteFile(p.config, []byte(config), 0o600))
 	return p
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pudu-ai/pudu/internal/testkit/addrtest"
 	"github.com/pudu-ai/pudu/test/server"
 )
 
@@ -79,12 +80,16 @@ func serve(ctx context.Context, installed, dir string) (*process, error) {
 	if err != nil || len(found) != 1 {
 		return nil, fmt.Errorf("find the model in %s: %v, %w", installed, found, err)
 	}
-	port, err := freePort()
+	addr, err := addrtest.Free()
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
 	}
 	config := filepath.Join(dir, "server.json")
-	if err := os.WriteFile(config, settings(found[0], port), 0o600); err != nil {
+	if err := os.WriteFile(config, settings(found[0], host, json.Number(port)), 0o600); err != nil {
 		return nil, err
 	}
 	p, err := start(exec.Command(filepath.Join(installed, "python/bin/python"), "-m", "llama_cpp.server",
@@ -92,7 +97,7 @@ func serve(ctx context.Context, installed, dir string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	baseURL = fmt.Sprintf("http://127.0.0.1:%d/v1", port)
+	baseURL = "http://" + addr + "/v1"
 	if err := p.until(ctx, answers); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("start the model's server: %w", err)
@@ -110,9 +115,9 @@ func answers() error {
 
 // settings are those of the model's server. A new request does not interrupt the one before it: what frees the model in
 // the test of cancelling is the end of the connection alone.
-func settings(model string, port int) []byte {
+func settings(model, host string, port json.Number) []byte {
 	raw, err := json.Marshal(map[string]any{
-		"host": "127.0.0.1", "port": port, "interrupt_requests": false,
+		"host": host, "port": port, "interrupt_requests": false,
 		"models": []map[string]any{
 			{"model": model, "model_alias": plain, "n_ctx": window, "verbose": false},
 			{"model": model, "model_alias": calling, "n_ctx": window, "verbose": false,
@@ -123,15 +128,6 @@ func settings(model string, port int) []byte {
 		panic(err) // texts and numbers
 	}
 	return raw
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // pudu runs the program with the model and returns what it printed.

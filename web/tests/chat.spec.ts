@@ -1,6 +1,6 @@
 // A conversation in a browser: it streams, its lines open, it is asked and answered, stopped, edited, queued.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { watchShifts } from './shifts';
 
 describe('a task', () => {
@@ -155,7 +155,7 @@ describe('a task', () => {
     expect(await page.locator('.turn > .prose, .turn-foot:not(.mine)').count()).toBe(0);
     await page.getByRole('button', { name: 'Try again' }).click();
     const runs = async (): Promise<number> => ((await (await fetch(`${server.url}/threads${new URL(page.url()).pathname.slice(2)}/runs`)).json()) as unknown[]).length;
-    await expect.poll(runs, { timeout: patience }).toBe(2);
+    await expect.poll(runs).toBe(2);
     await v.sees(/It could not finish/);
     expect(await page.locator('.turn').count()).toBe(1);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { found } from './axe';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { goodKey, Provider } from './provider';
 
 /** Pastes a text into the field that has the focus, as a person does. */
@@ -263,7 +263,7 @@ describe('forms', () => {
     await page.getByRole('heading', { name: 'bookkeeper' }).waitFor();
     await page.getByLabel('Description').fill('Answers for late invoices');
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => json(`${server.url}/agents/bookkeeper`), { timeout: patience }).toEqual({
+    await expect.poll(() => json(`${server.url}/agents/bookkeeper`)).toEqual({
       name: 'bookkeeper', description: 'Answers for late invoices', model: 'other', tool_groups: ['file:read'], skills: ['report', 'slides'], soul: 'Show your sums.',
       model_settings: { temperature: 0.2, max_tokens: null }, thinking_enabled: null, reasoning_effort: 'high',
     });

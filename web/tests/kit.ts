@@ -19,6 +19,8 @@ const slowness = Number(process.env['PUDU_TEST_SLOW'] ?? 1);
 /** Whether the next visitor may have the context that another has left: not where pages are slow, which is a thing of the process that they share. */
 const keeps = slowness === 1 && shellPath !== browserPath;
 
+// An address of the loopback network that this process alone uses: while a server is away, no connection of another takes its port.
+const host = process.platform === 'linux' ? `127.${64 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}` : '127.0.0.1';
 const files = new URL('./server/', import.meta.url).pathname;
 
 /** A server with its data. It may be killed and come back at the same address. */
@@ -31,7 +33,7 @@ export class Server {
 
   /** Starts it, and waits until it is there. */
   async start(): Promise<this> {
-    const address = this.url ? this.url.replace('http://', '') : '127.0.0.1:0';
+    const address = this.url ? this.url.replace('http://', '') : `${host}:0`;
     const args = ['serve', '--addr', address, '--data', this.data, ...(this.options.model === false ? [] : ['--config', this.options.config ?? 'config.yaml'])];
     const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: this.data, ...(this.options.token ? { PUDU_TOKEN: this.options.token } : {}), ...this.options.env };
     const child = spawn(program, args, { cwd: this.options.model === false ? this.data : files, env, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 
 afterAll(closeBrowser);
 
@@ -81,7 +81,7 @@ describe('the memory', () => {
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await page.getByRole('searchbox', { name: 'Search 3 facts' }).fill('swedish');
     await line(page, '16 cores').waitFor({ state: 'detached' });
-    await expect.poll(() => line(page, 'Writes English').locator('mark').innerText(), { timeout: patience }).toBe('Swedish');
+    await expect.poll(() => line(page, 'Writes English').locator('mark').innerText()).toBe('Swedish');
     await page.getByRole('searchbox').fill('nobody knows');
     await v.sees('Nothing found for “nobody knows”.');
     await page.getByRole('searchbox').fill('');
@@ -156,14 +156,14 @@ describe('the memory', () => {
     await line(page, 'First fact.').waitFor();
     await forget('First fact.');
     await forget('Second fact.'); // whose line takes the place of the first one's
-    await expect.poll(async () => (await known()).map((f) => f.content).sort(), { timeout: patience }).toEqual(['Second fact.', 'Third fact.']);
+    await expect.poll(async () => (await known()).map((f) => f.content).sort()).toEqual(['Second fact.', 'Third fact.']);
     await page.reload();
-    await expect.poll(async () => (await known()).map((f) => f.content), { timeout: patience }).toEqual(['Third fact.']);
+    await expect.poll(async () => (await known()).map((f) => f.content)).toEqual(['Third fact.']);
     let lost = 0; // a browser may lose what a page says as it goes
     await page.route('**/memory/facts/*', (r) => (r.request().method() === 'DELETE' && lost++ === 0 ? r.abort() : r.continue()));
     await forget('Third fact.');
     await page.reload();
-    await expect.poll(async () => (await known()).map((f) => f.content), { timeout: patience }).toEqual([]);
+    await expect.poll(async () => (await known()).map((f) => f.content)).toEqual([]);
   });
 
   it('is exported, forgotten as a whole, and imported again', async () => {

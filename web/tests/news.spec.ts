@@ -1,7 +1,7 @@
 // What the server tells while a page is still being made: nothing of it may be missed, however slow the page is.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { watchShifts } from './shifts';
 
 afterAll(closeBrowser);
@@ -37,7 +37,7 @@ describe('news', () => {
     await post('/threads', { thread_id: thread });
     await post(`/threads/${thread}/runs`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'it needs approval' }] } });
     const waiting = async (): Promise<boolean> => (await (await fetch(`${server.url}/news?state=waiting`)).text()).includes(thread);
-    await expect.poll(waiting, { timeout: patience }).toBe(true);
+    await expect.poll(waiting).toBe(true);
     return thread;
   }
 
@@ -101,11 +101,11 @@ describe('news', () => {
       await listed(late);
     }
     await asked();
-    await expect.poll(() => waiting(v.page), { timeout: patience }).toBe(before + 1);
+    await expect.poll(() => waiting(v.page)).toBe(before + 1);
     expect(await waiting(late)).toBe(list === 'there' ? before : 0);
     await late.evaluate(() => (window as unknown as { join: () => void }).join());
     held.arrive();
-    await expect.poll(() => waiting(late), { timeout: patience }).toBe(before + 1);
+    await expect.poll(() => waiting(late)).toBe(before + 1);
   });
 
   it('of a run that began while its task was being loaded are followed', async () => {
@@ -147,7 +147,7 @@ describe('news', () => {
     for (const thread_id of threads) {
       await post('/threads', { thread_id });
       await post(`/threads/${thread_id}/runs`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'hello there' }] } });
-      await expect.poll(() => state(thread_id), { timeout: patience }).toBe('answered');
+      await expect.poll(() => state(thread_id)).toBe('answered');
     }
     const moved = await watchShifts(page);
     await v.to('/');
@@ -158,7 +158,7 @@ describe('news', () => {
     await fetch(`${server.url}/threads/${threads[1]}/read`, { method: 'PUT' });
     await rows.nth(before.length - 2).locator('.st:not(.new)').waitFor();
     await asked(); // what comes stands below what is there
-    await expect.poll(() => rows.count(), { timeout: patience }).toBe(before.length + 1);
+    await expect.poll(() => rows.count()).toBe(before.length + 1);
     expect((await rows.evaluateAll((all) => all.map((a) => a.getAttribute('href')))).slice(0, -1)).toEqual(before);
     expect(await moved()).toEqual([]);
   });

@@ -1,6 +1,6 @@
 // How a task opens: what it is made of is asked for at once, the newest turns stand there first, and nothing moves.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { watchShifts } from './shifts';
 
 describe('a task', () => {
@@ -44,12 +44,12 @@ describe('a task', () => {
       new MutationObserver(() => (w.first ||= document.querySelectorAll('.turn').length)).observe(document, { childList: true, subtree: true });
     });
     await v.to(`/c/${thread}`);
-    await expect.poll(() => v.page.locator('.turn').count(), { timeout: patience }).toBe(turns);
+    await expect.poll(() => v.page.locator('.turn').count()).toBe(turns);
     expect(await v.page.evaluate(() => (window as unknown as { first: number }).first)).toBeLessThan(turns);
     await expect.poll(() => v.page.evaluate(() => {
       const box = document.querySelector('.scroll') as HTMLElement;
       return box.scrollHeight - box.clientHeight - box.scrollTop;
-    }), { timeout: patience }).toBeLessThan(2);
+    })).toBeLessThan(2);
     expect(await moved()).toEqual([]);
   });
 

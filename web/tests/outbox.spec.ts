@@ -2,7 +2,7 @@
 // notifications, the count in the title, the page without a server, a new version.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 
 afterAll(closeBrowser);
 
@@ -60,7 +60,7 @@ describe('without a server', () => {
     await v.context.setOffline(false);
     await other.goto(`${server.url}/library/agents`);
     await other.getByRole('link', { name: /hello from nowhere/ }).waitFor();
-    await expect.poll(async () => (await runsOf(server, at)).length, { timeout: patience }).toBe(1);
+    await expect.poll(async () => (await runsOf(server, at)).length).toBe(1);
   });
 
   it('a new task that a busy server did not take goes out a little later', async () => {
@@ -80,7 +80,7 @@ describe('without a server', () => {
     let refused = 0;
     await other.route('**/threads', (r) => (refused++ === 0 ? r.fulfill({ status: 503, json: { detail: 'busy' } }) : r.continue()));
     await other.goto(`${server.url}/library/agents`);
-    await expect.poll(async () => (await runsOf(server, at).catch(() => [])).length, { timeout: patience }).toBe(1);
+    await expect.poll(async () => (await runsOf(server, at).catch(() => [])).length).toBe(1);
     expect(refused).toBeGreaterThan(1);
   });
 
@@ -163,7 +163,7 @@ describe('with a token', () => {
     await v.to('/');
     await enter(page);
     arrive();
-    await expect.poll(() => seen, { timeout: patience }).toContain(200);
+    await expect.poll(() => seen).toContain(200);
     expect(seen[0]).toBe(401);
     await v.quiet();
     expect(await page.getByRole('dialog').count()).toBe(0);

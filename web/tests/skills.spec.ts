@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { zipped } from './zipped';
 
 afterAll(closeBrowser);
@@ -50,7 +50,7 @@ describe('skills', () => {
     await v.sees('No skill has “nothing has this”.');
     await page.getByRole('searchbox').fill('');
     await line('report').getByRole('switch').click();
-    await expect.poll(async () => (await listed()).find((s) => s.name === 'report')?.enabled, { timeout: patience }).toBe(false);
+    await expect.poll(async () => (await listed()).find((s) => s.name === 'report')?.enabled).toBe(false);
     await page.getByRole('button', { name: 'report', exact: true }).click();
     await panel('report').getByLabel('SKILL.md').getByText('name: report').waitFor();
     await panel('report').getByRole('button', { name: /scripts\/.*\.py/ }).first().click();
@@ -58,7 +58,7 @@ describe('skills', () => {
     expect(await panel('report').getByRole('button', { name: 'Edit' }).count()).toBe(0); // it is built in
     expect(await found(page)).toEqual([]);
     await panel('report').getByRole('button', { name: 'Try it in a task' }).click();
-    await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue(), { timeout: patience }).toBe('/report ');
+    await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('/report ');
   });
 
   it('are installed when the verdict is confirmed, changed, and made what they were', async () => {

@@ -3,7 +3,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 import { zipped } from './zipped';
 
 afterAll(closeBrowser);
@@ -162,7 +162,7 @@ describe('skills with secrets', () => {
     await key().press('Enter');
     await v.sees(/Not sent:/);
     await page.reload();
-    await expect.poll(() => page.getByText(`In short, the key has ${value.length}.`).count(), { timeout: patience }).toBe(2);
+    await expect.poll(() => page.getByText(`In short, the key has ${value.length}.`).count()).toBe(2);
     expect([await page.getByText(lost).count(), await page.locator('.say', { hasText: 'once more' }).count()]).toEqual([0, 1]);
     expect(await page.evaluate(() => localStorage.getItem('pudu.outbox'))).toBeNull();
   });

@@ -90,7 +90,7 @@ describe('sub-agents', () => {
     await card('Make the file').getByText('bash · Waits for you: the question stands below').waitFor();
     await page.getByRole('button', { name: /^Allow/ }).click();
     await v.sees('It is decided by now.');
-    await expect.poll(() => card('Make the file').locator('summary').first().innerText(), { timeout: patience }).toContain('The file is made.');
+    await expect.poll(() => card('Make the file').locator('summary').first().innerText()).toContain('The file is made.');
   });
 
   it('are answered one by one: the other question stays open with what was typed, also over a reload', async () => {
@@ -101,7 +101,7 @@ describe('sub-agents', () => {
     });
     await team('let two others make files');
     const cards = page.locator('form.asking');
-    await expect.poll(() => cards.count(), { timeout: patience }).toBe(2);
+    await expect.poll(() => cards.count()).toBe(2);
     const one = cards.filter({ hasText: 'workspace/one' });
     const two = cards.filter({ hasText: 'workspace/two' });
     await two.getByRole('button', { name: 'Refuse, say why' }).click();
@@ -114,13 +114,13 @@ describe('sub-agents', () => {
     await page.unroute('**/runs');
     sent.length = 0;
     await one.getByRole('button', { name: /^Allow/ }).click();
-    await expect.poll(() => one.count(), { timeout: patience }).toBe(0);
+    await expect.poll(() => one.count()).toBe(0);
     expect(await two.getByRole('textbox').inputValue()).toBe('not now');
-    await expect.poll(() => card('Make one').locator('summary').first().innerText(), { timeout: patience }).toContain('One is made.');
+    await expect.poll(() => card('Make one').locator('summary').first().innerText()).toContain('One is made.');
     expect(await two.getByRole('textbox').inputValue()).toBe('not now');
     expect(sent).toHaveLength(1);
     await page.reload();
-    await expect.poll(() => cards.count(), { timeout: patience }).toBe(1);
+    await expect.poll(() => cards.count()).toBe(1);
     await two.getByRole('button', { name: 'Refuse, say why' }).click();
     await two.getByRole('button', { name: 'Refuse' }).click();
     await v.sees('Both are decided by now.');
@@ -131,15 +131,15 @@ describe('sub-agents', () => {
   it('are answered in two tabs at once, and while the first answer is at work: no answer is lost, and none is asked for twice', async () => {
     const { page } = v;
     await team('let two others make files');
-    await expect.poll(() => page.locator('form.asking').count(), { timeout: patience }).toBe(2);
+    await expect.poll(() => page.locator('form.asking').count()).toBe(2);
     const other = await v.tab();
     await other.goto(page.url());
-    await expect.poll(() => other.locator('form.asking').count(), { timeout: patience }).toBe(2);
+    await expect.poll(() => other.locator('form.asking').count()).toBe(2);
     const allow = (tab: typeof page, what: string) => tab.locator('form.asking').filter({ hasText: what }).getByRole('button', { name: /^Allow/ }).click();
     await Promise.all([allow(page, 'workspace/one'), allow(other, 'workspace/two')]);
     for (const tab of [page, other]) {
       // What the other tab has answered is closed here too, though the run that brings it waits.
-      await expect.poll(() => tab.locator('form.asking').count(), { timeout: patience }).toBe(0);
+      await expect.poll(() => tab.locator('form.asking').count()).toBe(0);
       await tab.getByText('Both are decided by now.').waitFor();
       expect(await tab.locator('form.asking').count()).toBe(0);
     }
@@ -180,7 +180,7 @@ describe('sub-agents', () => {
       if (!command) return r.continue();
       const resume = Object.fromEntries(Object.keys(command.resume).map((id) => [id, { decisions: [{ type: 'reject', message: 'not now' }] }]));
       await post(new URL(r.request().url()).pathname, { command: { resume } });
-      await expect.poll(async () => (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}`)).text(), { timeout: patience }).toContain('"status":"idle"');
+      await expect.poll(async () => (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}`)).text()).toContain('"status":"idle"');
       return r.continue();
     });
     await page.getByRole('button', { name: /^Allow/ }).click();
@@ -207,7 +207,7 @@ describe('sub-agents', () => {
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
     over();
     await other.getByText('It is decided.').waitFor();
-    await expect.poll(() => other.locator('form.asking').count(), { timeout: patience }).toBe(0);
+    await expect.poll(() => other.locator('form.asking').count()).toBe(0);
   });
 
   it('of which several ask stand in Chinese, on wide screens and narrow ones', async () => {
@@ -220,7 +220,7 @@ describe('sub-agents', () => {
     await post(`/threads/${thread}/runs`, { input: { messages: [{ type: 'human', content: 'let two others make files' }] }, context });
     await v.to(`/c/${thread}`);
     const cards = page.locator('form.asking');
-    await expect.poll(() => cards.count(), { timeout: patience }).toBe(2);
+    await expect.poll(() => cards.count()).toBe(2);
     await page.getByRole('form', { name: '允许 Pudu 运行这个命令吗？ 第 1 个，共 2 个' }).waitFor();
     await cards.nth(1).getByRole('button', { name: '拒绝并说明' }).click();
     await cards.nth(1).getByRole('textbox').fill('现在不行');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { found } from './axe';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 
 describe('tasks', () => {
   const server = new Server();
@@ -24,7 +24,7 @@ describe('tasks', () => {
   };
   /** Asks the server until what it finds has a text. */
   const indexed = async (q: string): Promise<void> => {
-    await expect.poll(async () => (await (await fetch(`${server.url}/search?q=${encodeURIComponent(q)}`)).json()).length, { timeout: patience }).toBeGreaterThan(0);
+    await expect.poll(async () => (await (await fetch(`${server.url}/search?q=${encodeURIComponent(q)}`)).json()).length).toBeGreaterThan(0);
   };
 
   it('fault 17: are found by the palette as one types: tasks first, then messages, files, commands; a hit opens at its message', async () => {
@@ -244,9 +244,9 @@ describe('tasks', () => {
     await side(page).getByRole('link', { name: /Finance\s*2/ }).waitFor();
     const thread = new URL(page.url()).pathname.slice('/c/'.length);
     const runs = await (await fetch(`${server.url}/threads/${thread}/runs`)).json();
-    const call = await (await fetch(`${server.url}/threads/${thread}/runs/${runs[0].run_id}/calls/1`)).text();
-    expect(call).toContain('Our figures are in euros.');
-    expect(call).toContain('rates.txt');
+    const call = async (): Promise<string> => (await fetch(`${server.url}/threads/${thread}/runs/${runs[0].run_id}/calls/1`)).text();
+    await expect.poll(call).toContain('Our figures are in euros.');
+    expect(await call()).toContain('rates.txt');
     await v.to('/');
     await page.getByRole('button', { name: 'No folder' }).click();
     await page.getByRole('menuitemradio', { name: 'Finance' }).click();

@@ -3,7 +3,7 @@ import { createServer, type Server as Http, type ServerResponse } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
-import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { closeBrowser, Server, type Visitor, visit } from './kit';
 
 afterAll(closeBrowser);
 
@@ -55,7 +55,7 @@ describe('the toolbox', () => {
     await page.getByRole('button', { name: /^Install, 1\d\d MB/ }).click();
     await page.getByRole('status').getByText('Downloads').waitFor();
     expect(await found(page)).toEqual([]);
-    await expect.poll(() => held.length, { timeout: patience }).toBeGreaterThan(0);
+    await expect.poll(() => held.length).toBeGreaterThan(0);
     await page.reload();
     await page.getByRole('status').getByText('Downloads').waitFor(); // it goes on at the server
     index.removeAllListeners('request');

@@ -98,9 +98,9 @@ func endInit(ctx context.Context, file string) error {
 	return end(ctx, fd)
 }
 
-// endGroup kills what lives in a cgroup and removes the cgroup: what the files of the runtime folder name, if that folder
-// has been deleted. A process of another namespace of process numbers, which has none here, stays, and its cgroup with it.
-// So may the cgroup of one that has just ended, until the next look.
+// endGroup kills what lives in a cgroup, which nothing else names if the runtime folder has been deleted, and removes
+// the cgroup. What has no number here, a process of another namespace, stays, and its cgroup with it. The cgroup of one
+// that has just ended may stay until the next look.
 func endGroup(ctx context.Context, dir string) error {
 	if syscall.Rmdir(dir) == nil {
 		return nil

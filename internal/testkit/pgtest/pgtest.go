@@ -24,6 +24,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"github.com/pudu-ai/pudu/internal/testkit/addrtest"
 )
 
 // User is the server's superuser, and Password what it needs over TCP; the socket asks for none.
@@ -37,7 +39,7 @@ const startTimeout = 60 * time.Second
 
 // Config says how the server runs. The zero value is a server on a Unix socket.
 type Config struct {
-	// TCP also listens on a free port of 127.0.0.1, where the password is asked for.
+	// TCP also listens on an address of this machine, where the password is asked for.
 	TCP bool
 	// Settings are further lines of postgresql.conf, such as "max_connections = 20".
 	Settings []string
@@ -47,7 +49,8 @@ type Config struct {
 type Server struct {
 	dir     string // holds data/, log and the socket
 	bin     string // the folder of the server's programs
-	port    int    // of TCP; 0 without
+	host    string // of TCP; empty without
+	port    string // of TCP and in the name of the socket
 	user    *account
 	process *exec.Cmd // nil when the server does not run
 	watcher *exec.Cmd
@@ -193,16 +196,19 @@ func (s *Server) initialize(ctx context.Context) error {
 
 func (s *Server) configure(cfg Config) error {
 	listen := "listen_addresses = ''"
+	s.port = "5432"
 	if cfg.TCP {
-		port, err := freePort()
+		addr, err := addrtest.Free()
 		if err != nil {
 			return err
 		}
-		s.port = port
-		listen = "listen_addresses = '127.0.0.1'"
+		if s.host, s.port, err = net.SplitHostPort(addr); err != nil {
+			return err
+		}
+		listen = "listen_addresses = '" + s.host + "'"
 	}
 	lines := append([]string{
-		"", listen, fmt.Sprintf("port = %d", s.socketPort()), "unix_socket_directories = '" + s.dir + "'",
+		"", listen, "port = " + s.port, "unix_socket_directories = '" + s.dir + "'",
 		"fsync = on", "full_page_writes = on", "synchronous_commit = on", "max_connections = 200",
 		// its files go with the folder of a server that is killed
 		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap",
@@ -216,41 +222,20 @@ func (s *Server) configure(cfg Config) error {
 	return errors.Join(err, f.Close())
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // returns at once
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(port)
-}
-
-// socketPort is the number in the name of the socket.
-func (s *Server) socketPort() int {
-	if s.port != 0 {
-		return s.port
-	}
-	return 5432
-}
-
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 func (s *Server) log() string  { return filepath.Join(s.dir, "log") }
 
 // URL is the address of a database over the socket; "postgres" is always there.
 func (s *Server) URL(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(User), Path: "/" + database,
-		RawQuery: url.Values{"host": {s.dir}, "port": {strconv.Itoa(s.socketPort())}}.Encode()}
+		RawQuery: url.Values{"host": {s.dir}, "port": {s.port}}.Encode()}
 	return u.String()
 }
 
 // TCPURL is the address of a database over TCP, with the password. The server needs [Config.TCP].
 func (s *Server) TCPURL(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(User, Password), Path: "/" + database,
-		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), RawQuery: "sslmode=disable"}
+		Host: net.JoinHostPort(s.host, s.port), RawQuery: "sslmode=disable"}
 	return u.String()
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pudu-ai/pudu/agent"
@@ -158,16 +159,15 @@ func TestReloadWaitsForWhoWrites(t *testing.T) {
 	c := newConfigured(t, &vendor{words: map[string]string{"two": "from two"}})
 	e := c.engine(App{})
 	c.put("title: {enabled: false}\n")
-	var writing sync.WaitGroup
-	writing.Go(func() {
-		time.Sleep(quietTime / 2)
-		c.write("two")
+	synctest.Test(t, func(t *testing.T) {
+		go func() {
+			time.Sleep(quietTime / 2)
+			c.write("two")
+		}()
+		if _, _, err := e.reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	})
-	_, _, err := e.reload(t.Context())
-	writing.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
 	answered(t, e, "t", "from two")
 }
 

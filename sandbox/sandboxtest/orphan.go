@@ -18,8 +18,9 @@ import (
 // ownerEnv makes a test binary the process that owns a sandbox until it is killed.
 const ownerEnv = "PUDU_TEST_SANDBOX_OWNER"
 
-// orphanPatience is how long processes may go on after their owner was killed.
-const orphanPatience = time.Second
+// orphanPatience is how long processes may go on after their owner was killed: milliseconds, but more on a machine where
+// many others compute.
+const orphanPatience = 5 * time.Second
 
 // Reaper is a provider that can wait for the end of what a killed owner left.
 type Reaper interface {

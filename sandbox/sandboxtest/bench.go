@@ -16,6 +16,10 @@ import (
 // patience bounds what should take milliseconds, on a busy machine.
 const patience = 20 * time.Second
 
+// prompt is what the end of processes may take that were killed: milliseconds, but more on a machine where many others
+// compute. It is far below what they would go on for.
+const prompt = 5 * time.Second
+
 // bench is a sandbox under test with its folders on the host.
 type bench struct {
 	t       *testing.T

@@ -18,10 +18,6 @@ import (
 // ownerEnv makes a test binary the process that owns a sandbox until it is killed.
 const ownerEnv = "PUDU_TEST_SANDBOX_OWNER"
 
-// orphanPatience is how long processes may go on after their owner was killed: milliseconds, but more on a machine where
-// many others compute.
-const orphanPatience = 5 * time.Second
-
 // Reaper is a provider that can wait for the end of what a killed owner left.
 type Reaper interface {
 	// Reap returns when no process is left of sandboxes whose owner is gone.
@@ -112,7 +108,7 @@ func orphans(t *testing.T, end func(t *testing.T, word string)) {
 	for _, name := range names {
 		before[name] = size(filepath.Join(dir, name))
 	}
-	if took > orphanPatience {
+	if took > prompt {
 		t.Errorf("the processes lived for %v", took)
 	}
 	time.Sleep(100 * time.Millisecond) // more than ten rounds of each

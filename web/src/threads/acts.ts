@@ -19,6 +19,9 @@ const nameOf = (task: Named): string => task.title || wordsNow(shell).untitled;
 const pathOf = (thread: string): string => `/c/${thread}`;
 const isHere = (thread: string): boolean => location.pathname === at(pathOf(thread));
 
+/** The last marks of each task on their way: they reach the server in the order in which they were made. */
+const underway = new Map<string, Promise<unknown>>();
+
 class Acts {
   constructor(private readonly client: QueryClient) {}
 
@@ -46,7 +49,10 @@ class Acts {
   }
 
   private mark(thread: string, marks: { archived?: boolean; pinned?: boolean; title?: string }): Promise<boolean> {
-    return this.tell(api('patch', '/threads/{thread_id}/marks', { path: { thread_id: thread }, body: marks }));
+    const send = (): Promise<unknown> => api('patch', '/threads/{thread_id}/marks', { path: { thread_id: thread }, body: marks });
+    const sent = (underway.get(thread) ?? Promise.resolve()).then(send, send);
+    underway.set(thread, sent);
+    return this.tell(sent);
   }
 
   pin(task: Named): void {

@@ -64,6 +64,8 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("ADDR", addr) // of a server that the script starts
+			// In the numbers of what a script looks for among all processes of the machine: others run these scripts, too.
+			env.Setenv("PID", strconv.Itoa(os.Getpid()))
 			if strings.HasSuffix(env.WorkDir, "postgres") {
 				env.Setenv("POSTGRES", pg.Database(t))
 			}

@@ -20,7 +20,7 @@ const slowness = Number(process.env['PUDU_TEST_SLOW'] ?? 1);
 const keeps = slowness === 1 && shellPath !== browserPath;
 
 // An address of the loopback network that this process alone uses: while a server is away, no connection of another takes its port.
-const host = process.platform === 'linux' ? `127.${64 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}` : '127.0.0.1';
+const host = process.platform === 'linux' ? `127.${1 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}` : '127.0.0.1';
 const files = new URL('./server/', import.meta.url).pathname;
 
 /** A server with its data. It may be killed and come back at the same address. */

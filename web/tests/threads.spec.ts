@@ -130,7 +130,9 @@ describe('tasks', () => {
     let answered = 0;
     page.on('response', (r) => (answered += /\/marks$/.test(r.url()) ? 1 : 0));
     await page.route(/\/marks$/, async (route) => {
-      if (!held && (held = true)) await page.waitForTimeout(1000);
+      const first = !held;
+      held = true;
+      if (first) await page.waitForTimeout(1000);
       await route.continue();
     });
     await page.getByRole('button', { name: 'Undo' }).click();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image "pudu" for Docker from a program: packaging/image.sh PROGRAM [PACKAGE...]
-# The root of Debian's packages is made once and kept in .cache; PACKAGEs that commands are to have beside it make it anew.
+# The root of Debian's packages is made once and kept in .cache; PACKAGEs that commands are to have beside it make it
+# anew.
 set -euo pipefail
 program=$(realpath "${1:?the program, such as bin/pudu}")
 shift

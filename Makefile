@@ -13,7 +13,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= bin/pudu
 
-.PHONY: help run build install image test test-image test-model lint deadcode fmt bench bench-ui crash soak mutate setup setup-tests need-go
+.PHONY: help run build install image test test-image test-model lint deadcode fmt bench bench-ui crash soak mutate
+.PHONY: setup setup-tests need-go
 
 help: ## show this list
 	@echo "make TARGET, one of:"
@@ -22,7 +23,7 @@ help: ## show this list
 
 run: export PUDU_MAKE_TASK = $(value TASK)
 run: export PUDU_MAKE_FILE = $(value FILE)
-run: setup build ## build and bring the server up at http://127.0.0.1:2026; with TASK="..." [FILE=...] do that task instead
+run: setup build ## bring the server up at http://127.0.0.1:2026; with TASK="..." [FILE=...] do that task instead
 	@if [ -n "$$PUDU_MAKE_TASK" ]; then \
 		exec bin/pudu run $${PUDU_MAKE_FILE:+--file "$$PUDU_MAKE_FILE"} "$$PUDU_MAKE_TASK"; \
 	fi; exec bin/pudu serve --open
@@ -33,9 +34,11 @@ build: need-go ## build bin/pudu, one static file
 install: build ## install the program, its systemd unit and proxy samples below $(DESTDIR)$(PREFIX)
 	@install -D -m 755 $(OUT) "$(DESTDIR)$(PREFIX)/bin/pudu"
 	@install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(PREFIX)/share/doc/pudu"
-	@sed 's|/usr/local/bin|$(PREFIX)/bin|' packaging/pudu.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/pudu.service"
+	@sed 's|/usr/local/bin|$(PREFIX)/bin|' packaging/pudu.service \
+		> "$(DESTDIR)$(PREFIX)/lib/systemd/system/pudu.service"
 	@install -m 644 packaging/Caddyfile packaging/nginx.conf "$(DESTDIR)$(PREFIX)/share/doc/pudu"
-	@echo "installed $(DESTDIR)$(PREFIX)/bin/pudu and $(DESTDIR)$(PREFIX)/lib/systemd/system/pudu.service; docs/operations.md says how it goes on"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/pudu and $(DESTDIR)$(PREFIX)/lib/systemd/system/pudu.service;" \
+		"docs/operations.md says how it goes on"
 
 image: build ## build the image pudu for Docker, on a root of Debian's packages
 	@packaging/image.sh $(OUT)
@@ -46,7 +49,7 @@ test: need-go setup-tests ## everything that must hold before a commit
 test-model: need-go ## drive a real language model, a small one; the first time llama.cpp is built (minutes)
 	@model="$$(scripts/real-model)" && PUDU_REAL_MODEL="$$model" $(GO) test -count=1 -v -tags realmodel ./test/realmodel
 
-test-image: need-go ## build the image and start it with Docker (a daemon of its own, as root); downloads Debian's packages
+test-image: need-go ## build the image and start it with Docker (a daemon of its own, as root)
 	@scripts/setup docker
 	@$(GO) test -count=1 -v -tags image ./test/packaging
 
@@ -56,8 +59,9 @@ lint: need-go ## golangci-lint in the pinned version; it checks the formatting t
 deadcode: need-go ## functions that nothing calls, or only tests
 	@GO="$(GO)" scripts/deadcode $(DEADCODE_VERSION)
 
-fmt: need-go ## format all Go files
+fmt: need-go ## format all Go and TypeScript files
 	$(GO) fmt ./...
+	@scripts/web fmt
 
 bench: build ## measure the goals of docs/performance.md
 	@$(BUILD) -o bin/pudu-bench ./cmd/pudu-bench
@@ -68,7 +72,7 @@ bench: build ## measure the goals of docs/performance.md
 bench-ui: need-go setup-tests ## how fast the pages are, beside the goals of docs/performance.md
 	@GO="$(GO)" scripts/web figures pages
 
-crash: need-go setup-tests ## kill a worker 1,700 times and once at every write, and look for what was lost; takes some minutes
+crash: need-go setup-tests ## kill a worker 1,700 times and once at every write, and look for what was lost; minutes
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 1000 -store sqlite
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 300 -store postgres
 	@$(GO) test -count=1 -timeout 2h ./test/crash -run '^TestCampaign$$' -v -kills 200 -store sqlite -tree
@@ -78,14 +82,16 @@ crash: need-go setup-tests ## kill a worker 1,700 times and once at every write,
 	@$(GO) test -count=1 -timeout 2h ./internal/app -run '^Test(Bin|FolderFile)Killed$$' -v -kills 100
 
 soak: need-go setup-tests ## try what has no end: random histories of a store, a page that looks on for 20 minutes
-	@$(GO) test -count=1 -timeout 2h ./internal/stores/sqlstore -run '^(TestConformance|TestCollectKeepsEveryCheckpoint)$$' -rapid.checks 2000
+	@$(GO) test -count=1 -timeout 2h ./internal/stores/sqlstore \
+		-run '^(TestConformance|TestCollectKeepsEveryCheckpoint)$$' -rapid.checks 2000
 	@GO="$(GO)" scripts/web figures soak
 
 MUTATE_SEED ?= 1
 MUTATE_SAMPLE ?= 100
 MUTATE ?= ./agent ./state ./internal/runs ./internal/stores/sqlstore ./sandbox \
-	./internal/gateway ./internal/gateway/route@./internal/gateway/route,./internal/gateway ./internal/gateway/threads ./internal/gateway/runs ./internal/gateway/files
-mutate: need-go setup-tests ## make careless changes and see whether the tests notice; hours, or MUTATE="./state" MUTATE_SAMPLE=20
+	./internal/gateway ./internal/gateway/route@./internal/gateway/route,./internal/gateway \
+	./internal/gateway/threads ./internal/gateway/runs ./internal/gateway/files
+mutate: need-go setup-tests ## make careless changes; do the tests notice? hours, or MUTATE="./state" MUTATE_SAMPLE=20
 	@nice $(GO) run ./test/mutate -seed $(MUTATE_SEED) -sample $(MUTATE_SAMPLE) $(MUTATE)
 
 setup: ## install bubblewrap and python3 where they are missing

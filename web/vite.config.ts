@@ -3,15 +3,16 @@ import tailwind from '@tailwindcss/vite';
 import { basename } from 'node:path';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 
-// Addresses in what is built are relative, so that the server may stand below any path. A development server asks the one at
-// PUDU_SERVER for everything that is no page.
+// Addresses in what is built are relative, so that the server may stand below any path. A development server asks the
+// one at PUDU_SERVER for everything that is no page.
 const server = process.env['PUDU_SERVER'] ?? 'http://127.0.0.1:2026';
 
 // Of the forms in which KaTeX brings its fonts, every browser that runs the pages reads the newest.
 const newFontsAlone: Plugin = {
   name: 'new-fonts-alone',
   enforce: 'pre',
-  transform: (code, id) => (/katex.*\.css/.test(id) ? code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, '') : null),
+  transform: (code, id) =>
+    /katex.*\.css/.test(id) ? code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, '') : null,
 };
 
 // ELK lays out what nobody asks for by default, and is as large as the rest of the diagrams.
@@ -43,8 +44,8 @@ function neededBy(entry: string, look: Look, later = false): Set<string> {
   return found;
 }
 
-// The pages by what they need before anything is drawn. What several of these need stands in the first that fits, and is one file: over a slow
-// network each file more is a round more. What comes later is split by whoever imports it.
+// The pages by what they need before anything is drawn. What several of these need stands in the first that fits, and
+// is one file: over a slow network each file more is a round more. What comes later is split by whoever imports it.
 const firsts = [
   ['door', 'outside/signIn.ts'],
   ['away', 'outside/offline.ts'],
@@ -52,8 +53,10 @@ const firsts = [
   ['task', 'chat/ThreadPage.tsx'],
 ] as const;
 
-/** The file that a module of the first ones stands in. The door, the page for no server and the frame of the diagrams load none that begins the pages:
- * what they share with those is in files of its own. */
+/**
+ * The file that a module of the first ones stands in. The door, the page for no server and the frame of the diagrams
+ * load none that begins the pages: what they share with those is in files of its own.
+ */
 function fileOf(id: string, look: Look): string | null {
   const sets = firsts.map(([, entry]) => neededBy(source(entry), look));
   const at = sets.findIndex((set) => set.has(id));
@@ -70,7 +73,9 @@ const filesOfTask: Plugin = {
     order: 'post',
     handler: (html, { bundle, chunk }) => {
       if (!bundle || !chunk) return html;
-      const page = Object.values(bundle).find((c) => c.type === 'chunk' && c.moduleIds.includes(source('chat/ThreadPage.tsx')));
+      const page = Object.values(bundle).find(
+        (c) => c.type === 'chunk' && c.moduleIds.includes(source('chat/ThreadPage.tsx')),
+      );
       const needed = page?.type === 'chunk' ? [page.fileName, ...page.imports] : [];
       const more = needed.filter((file) => file !== chunk.fileName && !html.includes(basename(file)));
       return html.replace('/* the files of a task */', more.map((file) => `'${file}'`).join(', '));
@@ -88,22 +93,32 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: { index: 'index.html', diagram: 'diagram.html', offline: 'offline.html', 'sign-in': 'sign-in.html', sw: 'src/outside/sw.ts' },
+      input: {
+        index: 'index.html',
+        diagram: 'diagram.html',
+        offline: 'offline.html',
+        'sign-in': 'sign-in.html',
+        sw: 'src/outside/sw.ts',
+      },
       // The worker's address is one for all versions.
       output: {
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         chunkFileNames: 'assets/[name]-[hash].js',
-        codeSplitting: { includeDependenciesRecursively: false, groups: [{ debugName: 'firsts', name: (id, look) => fileOf(id, look as Look) }] },
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [{ debugName: 'firsts', name: (id, look) => fileOf(id, look as Look) }],
+        },
       },
     },
   },
   worker: { format: 'es' },
   server: {
     proxy: {
-      '^/(api|threads|runs|news|events|models|info|sessions?|folders|search|trash|agents|memory|features|preview|user-profile|config|approvals)(/|\\?|$)': {
-        target: server,
-        headers: { origin: server },
-      },
+      '^/(api|threads|runs|news|events|models|info|sessions?|folders|search|trash|agents|memory|features|preview|user-profile|config|approvals)(/|\\?|$)':
+        {
+          target: server,
+          headers: { origin: server },
+        },
     },
   },
 });

@@ -1,5 +1,5 @@
-// THE list of pages: the form of the address, and what is shown there. What the first load does not need is imported when it is
-// asked for.
+// THE list of pages: the form of the address, and what is shown there. What the first load does not need is imported
+// when it is asked for.
 import type { ReactNode } from 'react';
 import StartPage from './chat/StartPage';
 import { match } from './lib/router';
@@ -28,7 +28,8 @@ export interface Page {
 const taskForm = '/c/:thread';
 
 /** Loads what an address shows at once, where its files are on their way already: those of a task (index.html). */
-export const bringFirst = async (path: string): Promise<unknown> => (match(taskForm, path) ? ThreadPage.load() : undefined);
+export const bringFirst = async (path: string): Promise<unknown> =>
+  match(taskForm, path) ? ThreadPage.load() : undefined;
 
 export const pages: Page[] = [
   { form: '/', show: () => <StartPage /> },
@@ -36,7 +37,10 @@ export const pages: Page[] = [
   { form: taskForm, show: ({ thread = '' }) => <ThreadPage key={thread} thread={thread} /> },
   { form: '/c/:thread/sub/:call', show: ({ thread = '', call = '' }) => <SubPage thread={thread} call={call} /> },
   { form: '/f/:folder', show: ({ folder = '' }) => <FolderPage key={folder} folder={folder} /> },
-  { form: '/c/:thread/run/:run', show: ({ thread = '', run = '' }) => <InspectPage key={run} thread={thread} run={run} /> },
+  {
+    form: '/c/:thread/run/:run',
+    show: ({ thread = '', run = '' }) => <InspectPage key={run} thread={thread} run={run} />,
+  },
   { form: '/settings', show: () => <GeneralPage /> },
   { form: '/settings/general', show: () => <GeneralPage /> },
   { form: '/settings/models', show: () => <ModelsPage /> },

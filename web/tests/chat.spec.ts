@@ -62,7 +62,9 @@ describe('a task', () => {
     const step = page.locator('.step', { hasText: /Ran.*\d+ lines/s });
     await step.locator('summary').click();
     const said = await step.locator('.out').innerText();
-    expect(said.match(/line \d+/g)).toHaveLength(Number(/(\d+) lines/.exec(await step.locator('summary').innerText())?.[1]));
+    expect(said.match(/line \d+/g)).toHaveLength(
+      Number(/(\d+) lines/.exec(await step.locator('summary').innerText())?.[1]),
+    );
   });
 
   it('says by which rule a call was not allowed', async () => {
@@ -112,7 +114,10 @@ describe('a task', () => {
     await form.getByRole('button', { name: 'Keep them' }).click();
     await v.sees('You said: Keep them');
     await v.say('suggest something');
-    await page.getByRole('form', { name: /Pudu suggests/ }).getByRole('button', { name: 'Do it' }).click();
+    await page
+      .getByRole('form', { name: /Pudu suggests/ })
+      .getByRole('button', { name: 'Do it' })
+      .click();
     await v.sees('You said: Do it');
   });
 
@@ -130,7 +135,9 @@ describe('a task', () => {
     for (let i = 0; i < 2; i++) {
       const said = page.locator('.answered');
       await said.waitFor();
-      expect(await said.innerText()).toMatch(/You answered.*Signed by.*Accounts.*Copies.*2.*Tone.*Firm.*Enclose.*Invoice.*Pay by.*2026-12-07/s);
+      expect(await said.innerText()).toMatch(
+        /You answered.*Signed by.*Accounts.*Copies.*2.*Tone.*Firm.*Enclose.*Invoice.*Pay by.*2026-12-07/s,
+      );
       await page.reload();
     }
   });
@@ -154,7 +161,8 @@ describe('a task', () => {
     await v.sees(/It could not finish: .*HTTP 401/);
     expect(await page.locator('.turn > .prose, .turn-foot:not(.mine)').count()).toBe(0);
     await page.getByRole('button', { name: 'Try again' }).click();
-    const runs = async (): Promise<number> => ((await (await fetch(`${server.url}/threads${new URL(page.url()).pathname.slice(2)}/runs`)).json()) as unknown[]).length;
+    const runs = async (): Promise<number> =>
+      (await server.get<unknown[]>(`/threads${new URL(page.url()).pathname.slice(2)}/runs`)).length;
     await expect.poll(runs).toBe(2);
     await v.sees(/It could not finish/);
     expect(await page.locator('.turn').count()).toBe(1);
@@ -170,7 +178,10 @@ describe('a task', () => {
     await page.locator('.queued', { hasText: 'and then this' }).waitFor();
     await field.fill('not this');
     await field.press('Alt+Enter');
-    await page.locator('.queued', { hasText: 'not this' }).getByRole('button', { name: 'Remove from the queue' }).click();
+    await page
+      .locator('.queued', { hasText: 'not this' })
+      .getByRole('button', { name: 'Remove from the queue' })
+      .click();
     expect(await page.locator('.say', { hasText: 'and then this' }).count()).toBe(0);
     await page.locator('.queued', { hasText: 'not this' }).waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+.');
@@ -197,7 +208,10 @@ describe('a task', () => {
     await v.enough();
     await v.sees('You said: and be brief');
     await shelf.waitFor({ state: 'hidden' });
-    expect(await page.locator('.me').allTextContents()).toEqual([expect.stringContaining('work for a while'), expect.stringContaining('and be brief')]);
+    expect(await page.locator('.me').allTextContents()).toEqual([
+      expect.stringContaining('work for a while'),
+      expect.stringContaining('and be brief'),
+    ]);
     expect(await page.locator('.run, .run-head', { hasText: 'Working' }).count()).toBe(0);
     expect(await page.getByText('not this').count()).toBe(0);
   });
@@ -293,7 +307,10 @@ describe('a task', () => {
     await v.say('think for a while');
     await page.locator('summary', { hasText: 'Thinking' }).getByText('First I think about it.').waitFor();
     await v.sees('I have thought.');
-    await page.locator('summary', { hasText: 'Thought' }).getByText(/^\d\.\d s$/).waitFor();
+    await page
+      .locator('summary', { hasText: 'Thought' })
+      .getByText(/^\d\.\d s$/)
+      .waitFor();
     await page.waitForTimeout(300);
     expect(await shifts()).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Pictures of pages, beside those that were accepted. What a picture shows is the same on every machine with the same Chromium: its fonts come from
-// packages, its clock stands still, and the server's times are all the same.
+// Pictures of pages, beside those that were accepted. What a picture shows is the same on every machine with the same
+// Chromium: its fonts come from packages, its clock stands still, and the server's times are all the same.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -13,14 +13,21 @@ const require = createRequire(import.meta.url);
 
 /** How far a colour may be from the accepted one: those are kept with 256 colours. */
 const threshold = 0.12;
-/** How many of 100,000 points may differ beyond that: the edges of letters on other machines, and in another version of the browser. */
+/**
+ * How many of 100,000 points may differ beyond that: the edges of letters on other machines, and in another version of
+ * the browser.
+ */
 const different = (version: string): number => (version.startsWith('156.') ? 15 : 500);
 
 /** The fonts of the pictures, by the names of their packages. */
 const fonts = ['inter', 'jetbrains-mono', 'noto-sans-sc'];
 const home = (name: string): string => dirname(require.resolve(`@fontsource-variable/${name}/package.json`));
 const faces = (): string =>
-  fonts.map((name) => readFileSync(join(home(name), 'index.css'), 'utf8').replaceAll('./files/', `fonts-of-tests/${name}/`)).join('\n') +
+  fonts
+    .map((name) =>
+      readFileSync(join(home(name), 'index.css'), 'utf8').replaceAll('./files/', `fonts-of-tests/${name}/`),
+    )
+    .join('\n') +
   ':root { --sans: "Inter Variable", "Noto Sans SC Variable"; --mono: "JetBrains Mono Variable", "Noto Sans SC Variable"; }';
 
 /** The time of the pages, and that of all that the server has done. */
@@ -29,7 +36,9 @@ const stamps = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const then = '2026-11-27T09:14:00Z';
 const durations = /"(\w+_ms|turn_duration|thought_for)":\s*[\d.]+/g;
 
-/** Answers with the fonts of the tests, and with styles that name them; false says that something else was asked for. */
+/**
+ * Answers with the fonts of the tests, and with styles that name them; false says that something else was asked for.
+ */
 async function dressed(route: Route): Promise<boolean> {
   const { pathname } = new URL(route.request().url());
   const font = /fonts-of-tests\/([\w-]+)\/([\w.-]+)$/.exec(pathname);
@@ -90,19 +99,31 @@ export const read = (png: Buffer): Picture => {
 };
 
 /** How many points differ, and a picture of them; null if the sizes do. */
-function differing(before: Picture | null, { width, height, points }: Picture): { count: number; marked: Uint8Array } | null {
+function differing(
+  before: Picture | null,
+  { width, height, points }: Picture,
+): { count: number; marked: Uint8Array } | null {
   if (before?.width !== width || before.height !== height) return null;
   const marked = new Uint8Array(points.length);
   return { count: pixelmatch(before.points, points, marked, width, height, { threshold }), marked };
 }
 
-/** How long a page may take until it looks as it was accepted, in milliseconds, and how long it must stay as it is to be accepted. */
+/**
+ * How long a page may take until it looks as it was accepted, in milliseconds, and how long it must stay as it is to be
+ * accepted.
+ */
 const patience = 30_000;
 const rest = 2_000;
 
-/** What is wrong with the picture of a page once it has come to rest: nothing, or a sentence that says where to look. */
+/**
+ * What is wrong with the picture of a page once it has come to rest: nothing, or a sentence that says where to look.
+ */
 export async function wrongWith(page: Page, name: string): Promise<string> {
-  const [kept, fresh, marked] = ['', '.new', '.marked'].map((end) => join(folder, `${name}${end}.png`)) as [string, string, string];
+  const [kept, fresh, marked] = ['', '.new', '.marked'].map((end) => join(folder, `${name}${end}.png`)) as [
+    string,
+    string,
+    string,
+  ];
   rmSync(fresh, { force: true });
   rmSync(marked, { force: true });
   const before = existsSync(kept) ? read(readFileSync(kept)) : null;
@@ -113,7 +134,11 @@ export async function wrongWith(page: Page, name: string): Promise<string> {
     png = await taken(page);
     seen = read(png);
     differs = differing(before, seen);
-    if (differs && differs.count <= (seen.width * seen.height * different(page.context().browser()?.version() ?? '')) / 100_000) return '';
+    if (
+      differs &&
+      differs.count <= (seen.width * seen.height * different(page.context().browser()?.version() ?? '')) / 100_000
+    )
+      return '';
     if (Date.now() > until || (!before && !accept)) break;
   }
   const { width, height, points } = seen;
@@ -122,6 +147,7 @@ export async function wrongWith(page: Page, name: string): Promise<string> {
     return '';
   }
   writeFileSync(fresh, png);
-  if (differs) writeFileSync(marked, Buffer.from(UPNG.encode([differs.marked.buffer as ArrayBuffer], width, height, 256)));
+  if (differs)
+    writeFileSync(marked, Buffer.from(UPNG.encode([differs.marked.buffer as ArrayBuffer], width, height, 256)));
   return `${name} looks different${differs ? ` at ${differs.count} points` : ''}: see ${fresh}${differs ? `, and what differs in ${marked}` : ''}. To accept how it looks: scripts/web pictures`;
 }

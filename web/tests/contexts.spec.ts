@@ -18,6 +18,7 @@ it('a visitor finds nothing of the one before', async () => {
     addEventListener('pagehide', () => localStorage.setItem('late', '1'));
     localStorage.setItem('a', '1');
     sessionStorage.setItem('a', '1');
+    // biome-ignore lint/suspicious/noDocumentCookie: a cookie is what the test is about
     document.cookie = 'a=1; max-age=1000';
     await new Promise((done) => (indexedDB.open('a').onsuccess = done));
     await (await caches.open('a')).put('/a', new Response('1'));
@@ -26,7 +27,13 @@ it('a visitor finds nothing of the one before', async () => {
   await one.close();
   const two = await visit(server);
   await two.to('/manifest.webmanifest');
-  const left = await two.page.evaluate(async () => [localStorage.length, sessionStorage.length, document.cookie, (await indexedDB.databases()).length, (await caches.keys()).length]);
+  const left = await two.page.evaluate(async () => [
+    localStorage.length,
+    sessionStorage.length,
+    document.cookie,
+    (await indexedDB.databases()).length,
+    (await caches.keys()).length,
+  ]);
   expect(left).toEqual([0, 0, '', 0, 0]);
   expect(two.page.context().pages().length).toBe(two.page.context() === context ? 2 : 1);
   await two.context.setOffline(true); // nobody comes after a test that has done something to the context

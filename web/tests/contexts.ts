@@ -1,5 +1,6 @@
-// Contexts of a browser that somebody has left, as new for who comes next: nothing is stored in them, and their pages are closed. What stays is
-// what a browser knows of the scripts of the pages: to read them again took a fifth of the processor time of a test.
+// Contexts of a browser that somebody has left, as new for who comes next: nothing is stored in them, and their pages
+// are closed. What stays is what a browser knows of the scripts of the pages: to read them again took a fifth of the
+// processor time of a test.
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 
 /** A context with a page of the same site that nobody sees: with it the process of the pages stays. */

@@ -1,6 +1,7 @@
 // What goes wrong around a conversation: the server dies, the network goes, a token is asked for, many tabs look.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 
 afterAll(closeBrowser);
 
@@ -20,7 +21,8 @@ describe('with a server that dies', () => {
     await page.getByText(/The server is not there/).waitFor();
     const told = await page.locator('.turn').innerText();
     await server.start();
-    await v.sees(`Sentence number ${told.split('Sentence number ').length + 1} `); // which the first attempt had not reached
+    // Which the first attempt had not reached.
+    await v.sees(`Sentence number ${told.split('Sentence number ').length + 1} `);
     await page.keyboard.press('Control+.');
     await v.sees('You stopped it');
     const text = await page.locator('.turn').innerText();
@@ -76,7 +78,9 @@ describe('with a server that is there', () => {
     await v.sees('Sentence number 3 ');
     await page.reload();
     await v.sees('Sentence number 6 ');
-    expect(await page.locator('.turn > .prose').innerText()).toMatch(/^Sentence number 0 of a story that goes on and on. Sentence number 1 /);
+    expect(await page.locator('.turn > .prose').innerText()).toMatch(
+      /^Sentence number 0 of a story that goes on and on. Sentence number 1 /,
+    );
     await page.keyboard.press('Control+.');
     await v.sees('You stopped it');
   });
@@ -92,7 +96,10 @@ describe('with a server that is there', () => {
     await page.getByRole('button', { name: 'Answer once more' }).nth(1).waitFor();
     for (const name of ['Copy the message', 'Edit', 'Copy the answer', 'Answer once more', 'Branch from here'])
       for (const button of await page.getByRole('button', { name, exact: true }).all()) {
-        expect(await button.evaluate((b) => [b.tabIndex, getComputedStyle(b.closest('.turn-foot') ?? b).opacity]), name).toEqual([0, '1']);
+        expect(
+          await button.evaluate((b) => [b.tabIndex, getComputedStyle(b.closest('.turn-foot') ?? b).opacity]),
+          name,
+        ).toEqual([0, '1']);
         const box = await button.boundingBox();
         expect(Math.min(box?.width ?? 0, box?.height ?? 0), name).toBeGreaterThanOrEqual(24);
       }
@@ -111,7 +118,9 @@ describe('with a server that is there', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('ask which');
     await page.keyboard.press('Enter');
     await page.getByRole('form', { name: 'Which quarter do you mean?' }).waitFor();
-    expect(await page.locator('.dock .col > *').evaluateAll((all) => all.map((it) => it.className))).toEqual(['composer']);
+    expect(await page.locator('.dock .col > *').evaluateAll((all) => all.map((it) => it.className))).toEqual([
+      'composer',
+    ]);
     await page.getByRole('radio', { name: 'October to December' }).check();
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await v.sees('You said: October to December');
@@ -125,17 +134,24 @@ describe('with a server that is there', () => {
   });
 
   it('of a task of 500 messages what is far away is not laid out, and earlier messages come above it', async () => {
-    const post = (path: string, body: object): Promise<Response> =>
-      fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     const thread = crypto.randomUUID();
-    await post('/threads', { thread_id: thread });
-    const messages = Array.from({ length: 500 }, (_, i) => ({ type: i % 2 ? 'ai' : 'human', id: crypto.randomUUID(), content: `Message number ${i}.` }));
-    await post(`/threads/${thread}/state`, { values: { messages }, as_node: 'model' });
+    await server.post('/threads', { thread_id: thread });
+    const messages = Array.from({ length: 500 }, (_, i) => ({
+      type: i % 2 ? 'ai' : 'human',
+      id: crypto.randomUUID(),
+      content: `Message number ${i}.`,
+    }));
+    await server.post(`/threads/${thread}/state`, { values: { messages }, as_node: 'model' });
     v = await visit(server);
     const { page } = v;
     await v.to(`/c/${thread}`);
     await v.sees('Message number 499.');
-    const laidOut = (which: number): Promise<boolean> => page.locator('.turn').nth(which).locator('.say').evaluate((e) => e.checkVisibility({ contentVisibilityAuto: true }));
+    const laidOut = (which: number): Promise<boolean> =>
+      page
+        .locator('.turn')
+        .nth(which)
+        .locator('.say')
+        .evaluate((e) => e.checkVisibility({ contentVisibilityAuto: true }));
     await expect.poll(() => laidOut(0)).toBe(false);
     expect(await laidOut(-1)).toBe(true);
     const count = await page.locator('.turn').count();
@@ -156,7 +172,8 @@ describe('with a server that is there', () => {
     await v.say('hello tabs');
     for (const tab of tabs) await tab.getByRole('link', { name: /hello tabs/ }).waitFor();
     const figures = await (await fetch(`${server.url}/metrics`)).text();
-    expect(Number(/^pudu_streams_open (\d+)/m.exec(figures)?.[1] ?? 99)).toBeLessThanOrEqual(2); // the news, and the log of the run
+    // The news, and the log of the run.
+    expect(Number(/^pudu_streams_open (\d+)/m.exec(figures)?.[1] ?? 99)).toBeLessThanOrEqual(2);
   });
 
   it('without a network it says so, and goes on when that is back', async () => {
@@ -209,8 +226,11 @@ describe('with a server that is there', () => {
       [page, '通用'],
       [other, '新任务'],
     ] as const) {
-      await p.getByRole('link', { name: word, exact: true }).first().waitFor(); // a task without a title has that name too
-      expect(await p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme])).toEqual(['zh-CN', 'dark']);
+      // A task without a title has that name too.
+      await p.getByRole('link', { name: word, exact: true }).first().waitFor();
+      expect(
+        await p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme]),
+      ).toEqual(['zh-CN', 'dark']);
     }
     await page.reload();
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
@@ -247,7 +267,8 @@ describe('with a token', () => {
     await v.to('/sign-in?next=/settings/general');
     await page.getByLabel('Token').fill('let-me-in');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/settings\/general$/); // no dialog is there that could close: before this nobody is signed in
+    // No dialog is there that could close: before this nobody is signed in.
+    await page.waitForURL(/\/settings\/general$/);
     await v.quiet();
     await v.say('hello again');
     await v.sees('You said: hello again');
@@ -280,6 +301,6 @@ describe('without a model', () => {
     await v.sees('The three best months are');
     await page.getByText('Demonstration', { exact: true }).waitFor();
     await page.locator('.turn-foot:not(.mine)').waitFor();
-    if (process.env['PUDU_PICTURES']) await page.screenshot({ path: `${process.env['PUDU_PICTURES']}/task.png` });
+    await picture(page, 'task');
   });
 });

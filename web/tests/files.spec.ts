@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { foundInBoth } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 import { zipped } from './zipped';
 
-const pictures = process.env['PUDU_PICTURES'] ?? '';
-
-const relations = (of: Record<string, string>): string => `<Relationships>${Object.entries(of).map(([id, to]) => `<Relationship Id="${id}" Target="${to}"/>`).join('')}</Relationships>`;
+const relations = (of: Record<string, string>): string =>
+  `<Relationships>${Object.entries(of)
+    .map(([id, to]) => `<Relationship Id="${id}" Target="${to}"/>`)
+    .join('')}</Relationships>`;
 
 /** A workbook with a shared text, a day, a number, a truth, and a second sheet. */
 const book = {
-  'xl/workbook.xml': '<workbook xmlns:r="urn:r"><sheets><sheet name="Sales" r:id="r1"/><sheet name="Notes" r:id="r2"/></sheets></workbook>',
+  'xl/workbook.xml':
+    '<workbook xmlns:r="urn:r"><sheets><sheet name="Sales" r:id="r1"/><sheet name="Notes" r:id="r2"/></sheets></workbook>',
   'xl/_rels/workbook.xml.rels': relations({ r1: 'worksheets/sheet1.xml', r2: '/xl/worksheets/sheet2.xml' }),
   'xl/sharedStrings.xml': '<sst><si><t>Month</t></si><si><r><t>Only words</t></r><r><t> &amp; more</t></r></si></sst>',
   'xl/styles.xml': '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
@@ -26,9 +29,11 @@ const letter =
   '<w:p><w:r><w:t xml:space="preserve">Plain and </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>bold</w:t></w:r></w:p>' +
   '<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>A point</w:t></w:r></w:p>' +
   '<w:tbl><w:tr><w:tc><w:p><w:r><w:t>2024-12</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>73,969</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:document>';
-const slide = (text: string): string => `<p:sld xmlns:p="urn:p" xmlns:a="urn:a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p><a:p><a:r><a:t>below</a:t></a:r></a:p></p:sld>`;
+const slide = (text: string): string =>
+  `<p:sld xmlns:p="urn:p" xmlns:a="urn:a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p><a:p><a:r><a:t>below</a:t></a:r></a:p></p:sld>`;
 const talk = {
-  'ppt/presentation.xml': '<p:presentation xmlns:p="urn:p" xmlns:r="urn:r"><p:sldIdLst><p:sldId id="9" r:id="r2"/><p:sldId id="8" r:id="r1"/></p:sldIdLst></p:presentation>',
+  'ppt/presentation.xml':
+    '<p:presentation xmlns:p="urn:p" xmlns:r="urn:r"><p:sldIdLst><p:sldId id="9" r:id="r2"/><p:sldId id="8" r:id="r1"/></p:sldIdLst></p:presentation>',
   'ppt/_rels/presentation.xml.rels': relations({ r1: 'slides/slide1.xml', r2: 'slides/slide2.xml' }),
   'ppt/slides/slide1.xml': slide('Second in order'),
   'ppt/slides/slide2.xml': slide('First in order'),
@@ -68,7 +73,10 @@ describe('files', () => {
     v = await visit(server);
     const { page } = v;
     await v.say('make a report'); // which is seen as it is made
-    await page.getByRole('list', { name: 'Files of this answer' }).getByRole('button', { name: 'Open report.md' }).click();
+    await page
+      .getByRole('list', { name: 'Files of this answer' })
+      .getByRole('button', { name: 'Open report.md' })
+      .click();
     expect(new URL(page.url()).search).toBe('?panel=files&file=outputs%2Freport.md');
     await page.locator('.panel').getByRole('cell', { name: '73,969' }).waitFor();
     await page.getByRole('button', { name: 'Source' }).click();
@@ -141,7 +149,12 @@ describe('files', () => {
     put('outputs/broken.docx', 'PK nothing');
     await show('outputs/book.xlsx');
     await panel.getByRole('columnheader', { name: 'Month' }).waitFor();
-    expect(await panel.locator('tbody tr').first().locator('td').allInnerTexts()).toEqual(['2024-12-01', '', '73969.5', 'TRUE']);
+    expect(await panel.locator('tbody tr').first().locator('td').allInnerTexts()).toEqual([
+      '2024-12-01',
+      '',
+      '73969.5',
+      'TRUE',
+    ]);
     await panel.getByRole('button', { name: 'Notes' }).click();
     await panel.getByRole('columnheader', { name: 'Only words & more' }).waitFor();
     await show('outputs/letter.docx');
@@ -225,7 +238,10 @@ describe('files', () => {
     await v.to(`${address}?panel=changes`);
     const report = page.getByRole('region', { name: 'outputs/report.md', exact: true });
     await report.locator('ins', { hasText: 'units' }).waitFor();
-    await page.getByRole('region', { name: 'workspace/data.json', exact: true }).getByRole('button', { name: 'Bring back' }).waitFor();
+    await page
+      .getByRole('region', { name: 'workspace/data.json', exact: true })
+      .getByRole('button', { name: 'Bring back' })
+      .waitFor();
     await report.getByRole('button', { name: 'Put back' }).click();
     await report.getByText('Undo them? 1 file put back.').waitFor();
     await report.getByRole('button', { name: 'Undo', exact: true }).click();
@@ -276,7 +292,11 @@ describe('files', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('It changed while you edited').waitFor();
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.locator('.fileclash del', { hasText: 'theirs' }).or(page.locator('.fileclash tr.d', { hasText: 'theirs' })).first().waitFor();
+    await page
+      .locator('.fileclash del', { hasText: 'theirs' })
+      .or(page.locator('.fileclash tr.d', { hasText: 'theirs' }))
+      .first()
+      .waitFor();
     expect(readFileSync(join(folder(), 'outputs/report.md'), 'utf8')).toBe('theirs\n');
     await page.getByRole('button', { name: 'Keep mine' }).click();
     await page.locator('.panel .prose').getByText('mine again').waitFor();
@@ -299,10 +319,13 @@ describe('files', () => {
       for (const [name, query, until] of places) {
         await v.to(address + query);
         await page.locator(until).first().waitFor();
-        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${name} at ${width} px scrolls sideways`).toBeLessThanOrEqual(0);
+        expect(
+          await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+          `${name} at ${width} px scrolls sideways`,
+        ).toBeLessThanOrEqual(0);
         if (width === 320) continue;
-        const picture = async (colorScheme: string) => pictures && page.screenshot({ path: `${pictures}/files-${name}-${colorScheme}-${width}.png` });
-        expect(await foundInBoth(page, picture), `${name} at ${width}`).toEqual([]);
+        const taken = async (colorScheme: string) => picture(page, `files-${name}-${colorScheme}-${width}`);
+        expect(await foundInBoth(page, taken), `${name} at ${width}`).toEqual([]);
       }
     }
   });

@@ -1,19 +1,25 @@
-// The run inspector, and what leads to it: the foot of an answer, the ring of the context, the sum of a task; and the way back from an earlier state.
+// The run inspector, and what leads to it: the foot of an answer, the ring of the context, the sum of a task; and the
+// way back from an earlier state.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { foundInBoth } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 import { goodKey, Provider } from './provider';
 
-const pictures = process.env['PUDU_PICTURES'] ?? '';
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 
 /** What is cut off at the right: no part of the page goes beyond the screen, or beyond the part that it is in. */
 const past = (): string[] =>
   [...document.querySelectorAll('.top .btn, .sum div, .waterfall .r, .panel, .steppanel .block, .pairs')]
-    .filter((e) => e.getBoundingClientRect().width > 0 && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().right > (e.closest('.main, .panel')?.getBoundingClientRect().right ?? 0) + 1))
-    .map((e) => e.className + ' ' + (e.textContent ?? '').slice(0, 40));
+    .filter(
+      (e) =>
+        e.getBoundingClientRect().width > 0 &&
+        (e.getBoundingClientRect().right > innerWidth + 1 ||
+          e.getBoundingClientRect().right > (e.closest('.main, .panel')?.getBoundingClientRect().right ?? 0) + 1),
+    )
+    .map((e) => `${e.className} ${(e.textContent ?? '').slice(0, 40)}`);
 
 describe('a run', () => {
   const server = new Server();
@@ -32,7 +38,10 @@ describe('a run', () => {
     await begin();
     task = await v.say('Please size the index for 40 million passages');
     await v.sees('takes 123 GB');
-    await v.page.getByRole('link', { name: /^Inspect the run/ }).last().click();
+    await v.page
+      .getByRole('link', { name: /^Inspect the run/ })
+      .last()
+      .click();
     await v.page.waitForURL(/\/run\//);
     run = new URL(v.page.url()).pathname.split('/').at(-1) ?? '';
     await v.close();
@@ -73,7 +82,9 @@ describe('a run', () => {
     await page.getByRole('heading', { name: /Run 1 of 1/ }).waitFor();
     const lines = page.locator('.waterfall .ln');
     await lines.nth(12).waitFor();
-    expect((await page.locator('.sum').innerText()).replace(/\s+/g, ' ')).toMatch(/Cost \$0\.\d+ Model calls 5 Tool calls 6 1 failed Read 35k tokens 77 % from the cache/);
+    expect((await page.locator('.sum').innerText()).replace(/\s+/g, ' ')).toMatch(
+      /Cost \$0\.\d+ Model calls 5 Tool calls 6 1 failed Read 35k tokens 77 % from the cache/,
+    );
     // The last call is shown with its bill.
     await page.locator('.bill').waitFor();
     await page.locator('.ln', { hasText: 'First I work out' }).click();
@@ -121,14 +132,15 @@ describe('a run', () => {
   it('tells each try of a call, why one failed and how long it waited', async () => {
     const provider = new Provider();
     const base_url = await provider.start();
-    const body = JSON.stringify({ provider: 'openai', model: 'shy', name: 'shy', base_url, api_key: goodKey });
-    expect((await fetch(`${server.url}/config/models`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })).ok).toBe(true);
+    await server.post('/config/models', { provider: 'openai', model: 'shy', name: 'shy', base_url, api_key: goodKey });
     provider.busy = 1;
-    const post = async (path: string, what: object): Promise<Record<string, string>> =>
-      (await fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(what) })).json() as Promise<Record<string, string>>;
-    const { thread_id } = await post('/threads', {});
-    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ role: 'user', content: 'try it again' }] }, context: { model_name: 'shy' } });
-    const [made] = (await (await fetch(`${server.url}/threads/${thread_id}/runs`)).json()) as { run_id: string }[];
+    const { thread_id } = await server.post<{ thread_id: string }>('/threads', {});
+    await server.post(`/threads/${thread_id}/runs/wait`, {
+      assistant_id: 'lead_agent',
+      input: { messages: [{ role: 'user', content: 'try it again' }] },
+      context: { model_name: 'shy' },
+    });
+    const [made] = await server.get<{ run_id: string }[]>(`/threads/${thread_id}/runs`);
     const { page } = await begin();
     await v.to(`/c/${thread_id}/run/${made?.run_id}`);
     await page.locator('.sum', { hasText: '1 tried again' }).waitFor();
@@ -147,7 +159,10 @@ describe('a run', () => {
     await page.getByRole('button', { name: 'Keep as a test' }).click();
     const file = await saved;
     await page.getByText(`pudu replay ${run}.replay.yaml`).waitFor();
-    const played = spawnSync(program, ['replay', await file.path()], { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: server.data } });
+    const played = spawnSync(program, ['replay', await file.path()], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: server.data },
+    });
     expect(played.stdout + played.stderr).toMatch(/ok .*5 model turns, 6 tool calls/);
   });
 
@@ -155,7 +170,10 @@ describe('a run', () => {
     const { page } = await begin();
     const path = await v.say('Please size the index for a branch');
     await v.sees('takes 123 GB');
-    await page.getByRole('link', { name: /^Inspect the run/ }).last().click();
+    await page
+      .getByRole('link', { name: /^Inspect the run/ })
+      .last()
+      .click();
     await page.locator('.ln', { hasText: 'First I work out' }).click();
     await page.getByRole('button', { name: 'Branch from here' }).click();
     await page.getByRole('menuitem', { name: /Go on with the files of then/ }).click();
@@ -200,14 +218,17 @@ describe('a run', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('Now size the index for 80 million passages');
     await page.keyboard.press('Enter');
     await v.sees('The index of 80 million passages');
-    await page.getByRole('link', { name: /^Inspect the run/ }).last().click();
+    await page
+      .getByRole('link', { name: /^Inspect the run/ })
+      .last()
+      .click();
     await page.getByRole('button', { name: 'Compare with run 1' }).click();
     await page.waitForURL(/vs=/);
     const first = page.locator('.cmppair.first');
     await first.getByText('First difference').waitFor();
     expect(await first.innerText()).toMatch(/40 million[\s\S]*80 million|80 million[\s\S]*40 million/);
     await first.locator('ins').first().waitFor();
-    if (pictures) await page.screenshot({ path: `${pictures}/compare-runs-light-1440.png` });
+    await picture(page, 'compare-runs-light-1440');
     await page.goBack();
     await page.locator('.waterfall').waitFor();
   });
@@ -228,13 +249,13 @@ describe('a run', () => {
       await page.locator('.waterfall .ln').nth(12).waitFor();
       if (width === 1440) await page.locator('.facts', { hasText: 'messages' }).waitFor();
       expect(await page.evaluate(past), `${width} px`).toEqual([]);
-      const picture = async (name: string) => pictures && page.screenshot({ path: `${pictures}/run-inspector-${name}-${width}.png` });
+      const taken = async (name: string) => picture(page, `run-inspector-${name}-${width}`);
       const looked = width === 1440 || width === 390;
-      if (looked) expect(await foundInBoth(page, picture)).toEqual([]);
+      if (looked) expect(await foundInBoth(page, taken)).toEqual([]);
       await page.locator('.ln', { hasText: 'Wrote' }).click();
       await page.locator('.facts', { hasText: 'messages' }).waitFor();
       expect(await page.evaluate(past), `${width} px, a step`).toEqual([]);
-      if (width === 390) await picture('step-light');
+      if (width === 390) await taken('step-light');
       if (!looked) continue;
       await page.getByRole('button', { name: 'Open', exact: true }).click();
       await page.locator('.thenfiles').waitFor();
@@ -251,7 +272,11 @@ describe('a run', () => {
     await v.sees('You said: and another');
     await page.locator('.turn.last > .turn-foot').waitFor();
     await page.mouse.move(5, 5);
-    const opacity = (n: number): Promise<string> => page.locator('.turn > .turn-foot').nth(n).evaluate((e) => getComputedStyle(e).opacity);
+    const opacity = (n: number): Promise<string> =>
+      page
+        .locator('.turn > .turn-foot')
+        .nth(n)
+        .evaluate((e) => getComputedStyle(e).opacity);
     await expect.poll(() => opacity(0)).toBe('0');
     expect(await opacity(1)).toBe('1');
     await page.locator('.turn').first().hover();

@@ -71,7 +71,8 @@ describe('keys', () => {
     await page.keyboard.press('?');
     await page.waitForURL(/\/settings\/general#keys$/);
     const map = page.getByRole('region', { name: 'Keys' });
-    for (const what of ['Next step', 'New task', 'Rename', 'With nothing typed: edit the last message']) await map.getByText(what).waitFor();
+    for (const what of ['Next step', 'New task', 'Rename', 'With nothing typed: edit the last message'])
+      await map.getByText(what).waitFor();
     await map.getByRole('switch', { name: 'Write', exact: true }).uncheck();
     await page.goBack();
     await page.waitForURL((url) => url.pathname === at);

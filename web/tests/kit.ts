@@ -1,4 +1,5 @@
-// What browser tests stand on: the real server with the scripted model on a port of its own, and a page of the system's Chromium.
+// What browser tests stand on: the real server with the scripted model on a port of its own, and a page of the system's
+// Chromium.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,18 +10,25 @@ import { forget, forgetAll, gone, leave, taken } from './contexts';
 
 const program = process.env['PUDU_TEST_PROGRAM'] ?? '';
 const browserPath = process.env['PUDU_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
-// Chromium without all that a window needs: a page takes a third of the processor time. It draws letters a little differently, and it
-// ends a page that asks whether it may recognise speech.
+// Chromium without all that a window needs: a page takes a third of the processor time. It draws letters a little
+// differently, and it ends a page that asks whether it may recognise speech.
 const shellPath = process.env['PUDU_TEST_SHELL'] || browserPath;
 /** How long a test waits for what it looks for: machines that do other things too are slow. */
 export const patience = 60_000;
 /** How many times slower than the machine a page is to be: what only holds on a quick one shows itself so. */
 const slowness = Number(process.env['PUDU_TEST_SLOW'] ?? 1);
-/** Whether the next visitor may have the context that another has left: not where pages are slow, which is a thing of the process that they share. */
+/**
+ * Whether the next visitor may have the context that another has left: not where pages are slow, which is a thing of
+ * the process that they share.
+ */
 const keeps = slowness === 1 && shellPath !== browserPath;
 
-// An address of the loopback network that this process alone uses: while a server is away, no connection of another takes its port.
-const host = process.platform === 'linux' ? `127.${1 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}` : '127.0.0.1';
+// An address of the loopback network that this process alone uses: while a server is away, no connection of another
+// takes its port.
+const host =
+  process.platform === 'linux'
+    ? `127.${1 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`
+    : '127.0.0.1';
 const files = new URL('./server/', import.meta.url).pathname;
 
 /** A server with its data. It may be killed and come back at the same address. */
@@ -29,14 +37,32 @@ export class Server {
   readonly data = mkdtempSync(join(tmpdir(), 'pudu-web-'));
   url = '';
 
-  constructor(private readonly options: { model?: boolean; token?: string; env?: Record<string, string>; config?: string } = {}) {}
+  constructor(
+    private readonly options: { model?: boolean; token?: string; env?: Record<string, string>; config?: string } = {},
+  ) {}
 
   /** Starts it, and waits until it is there. */
   async start(): Promise<this> {
     const address = this.url ? this.url.replace('http://', '') : `${host}:0`;
-    const args = ['serve', '--addr', address, '--data', this.data, ...(this.options.model === false ? [] : ['--config', this.options.config ?? 'config.yaml'])];
-    const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: this.data, ...(this.options.token ? { PUDU_TOKEN: this.options.token } : {}), ...this.options.env };
-    const child = spawn(program, args, { cwd: this.options.model === false ? this.data : files, env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const args = [
+      'serve',
+      '--addr',
+      address,
+      '--data',
+      this.data,
+      ...(this.options.model === false ? [] : ['--config', this.options.config ?? 'config.yaml']),
+    ];
+    const env: NodeJS.ProcessEnv = {
+      PATH: process.env['PATH'],
+      HOME: this.data,
+      ...(this.options.token ? { PUDU_TOKEN: this.options.token } : {}),
+      ...this.options.env,
+    };
+    const child = spawn(program, args, {
+      cwd: this.options.model === false ? this.data : files,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     this.child = child;
     this.url = await new Promise<string>((resolve, reject) => {
       let said = '';
@@ -50,15 +76,31 @@ export class Server {
     return this;
   }
 
+  /** What a path answers. */
+  get<T>(path: string, headers: Record<string, string> = {}): Promise<T> {
+    return this.ask(path, { headers });
+  }
+
+  /** Sends JSON to a path, and gives the answer. */
+  post<T>(path: string, body: object, method = 'POST'): Promise<T> {
+    return this.ask(path, { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  }
+
+  private async ask<T>(path: string, request: RequestInit): Promise<T> {
+    const answer = await fetch(this.url + path, request);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+    return (text && JSON.parse(text)) as T;
+  }
+
   /** Has a task done without a browser, until it ends or asks; the id of its thread. */
   async task(content: string, context: object = {}): Promise<string> {
-    const post = async (path: string, body: object): Promise<{ thread_id: string }> => {
-      const answer = await fetch(this.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-      return (await answer.json()) as { thread_id: string };
-    };
-    const { thread_id } = await post('/threads', {});
-    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content }] }, context });
+    const { thread_id } = await this.post<{ thread_id: string }>('/threads', {});
+    await this.post(`/threads/${thread_id}/runs/wait`, {
+      assistant_id: 'lead_agent',
+      input: { messages: [{ type: 'human', content }] },
+      context,
+    });
     return thread_id;
   }
 
@@ -89,8 +131,10 @@ let browser: Browser | undefined;
 export async function open(pictures = false): Promise<Browser> {
   const executablePath = pictures ? browserPath : shellPath;
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-lcd-text'];
-  // Figures are of pages as people have them. No page of a test lives long enough to gain by what V8 compiles once more for speed.
-  if (executablePath !== browserPath) args.push('--disable-blink-features=OnDeviceWebSpeechAvailable', '--js-flags=--no-maglev,--no-turbofan');
+  // Figures are of pages as people have them. No page of a test lives long enough to gain by what V8 compiles once more
+  // for speed.
+  if (executablePath !== browserPath)
+    args.push('--disable-blink-features=OnDeviceWebSpeechAvailable', '--js-flags=--no-maglev,--no-turbofan');
   if (keeps) args.push('--process-per-site');
   browser ??= await chromium.launch({ executablePath, args });
   return browser;
@@ -130,7 +174,8 @@ export class Visitor {
     });
     page.on('request', (r) => {
       this.asked++;
-      if (!r.url().startsWith(this.server.url) && !/^(data|blob):/.test(r.url())) this.wrong.push(`asks another host: ${r.url()}`);
+      if (!r.url().startsWith(this.server.url) && !/^(data|blob):/.test(r.url()))
+        this.wrong.push(`asks another host: ${r.url()}`);
     });
   }
 
@@ -188,7 +233,8 @@ export class Visitor {
   async close(): Promise<void> {
     // What a test answers in the place of the server may be under way.
     for (const page of this.own.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
-    if (keeps && !this.touched && !this.options.serviceWorkers && this.server.runs) await leave(this.own, this.server.url, JSON.stringify(this.options));
+    if (keeps && !this.touched && !this.options.serviceWorkers && this.server.runs)
+      await leave(this.own, this.server.url, JSON.stringify(this.options));
     else await gone(this.own);
     expect(this.wrong).toEqual([]);
   }
@@ -197,7 +243,12 @@ export class Visitor {
 /** Somebody who opens a browser. */
 export async function visit(server: Server, options: BrowserContextOptions = {}): Promise<Visitor> {
   const fresh = async (): Promise<BrowserContext> =>
-    await (await open()).newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', serviceWorkers: 'block', ...options });
+    await (await open()).newContext({
+      viewport: { width: 1440, height: 900 },
+      locale: 'en-GB',
+      serviceWorkers: 'block',
+      ...options,
+    });
   const context = taken(server.url, JSON.stringify(options)) ?? (await fresh());
   context.setDefaultTimeout(patience);
   return new Visitor(context, await newPage(context), server, options);

@@ -21,7 +21,8 @@ describe('Markdown', () => {
       const w = window as unknown as { half: string[] };
       w.half = [];
       new MutationObserver(() => {
-        for (const p of document.querySelectorAll('.turn > .prose > p')) if (/^[|`$]/.test(p.textContent ?? '')) w.half.push(p.textContent ?? '');
+        for (const p of document.querySelectorAll('.turn > .prose > p'))
+          if (/^[|`$]/.test(p.textContent ?? '')) w.half.push(p.textContent ?? '');
       }).observe(document, { subtree: true, childList: true, characterData: true });
     });
     await v.say('code and formulas');
@@ -57,7 +58,18 @@ describe('Markdown', () => {
     // What mermaid lets through, the policy of its frame stops.
     for (const said of v.wrong.splice(0)) expect(said).toMatch(/inline event handler|Loading the image/);
     const [frame] = page.frames().filter((f) => f.url().endsWith('/diagram'));
-    expect(await frame?.evaluate(() => [origin, (() => { try { return parent.document.title; } catch { return 'closed'; } })()])).toEqual(['null', 'closed']);
+    expect(
+      await frame?.evaluate(() => [
+        origin,
+        (() => {
+          try {
+            return parent.document.title;
+          } catch {
+            return 'closed';
+          }
+        })(),
+      ]),
+    ).toEqual(['null', 'closed']);
   });
 
   it('gives up a diagram whose frame does not answer', async () => {

@@ -10,11 +10,13 @@ describe('a task', () => {
   const turns = 30;
   beforeAll(async () => {
     await server.start();
-    const post = async (path: string, body: object): Promise<{ thread_id: string }> =>
-      (await fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
-    thread = (await post('/threads', {})).thread_id;
-    const messages = Array.from({ length: 2 * turns }, (_, i) => ({ id: `m${i}`, type: i % 2 ? 'ai' : 'human', content: `Message ${i}. ${'It has some words. '.repeat(i % 7)}` }));
-    await post(`/threads/${thread}/state`, { values: { messages } });
+    thread = (await server.post<{ thread_id: string }>('/threads', {})).thread_id;
+    const messages = Array.from({ length: 2 * turns }, (_, i) => ({
+      id: `m${i}`,
+      type: i % 2 ? 'ai' : 'human',
+      content: `Message ${i}. ${'It has some words. '.repeat(i % 7)}`,
+    }));
+    await server.post(`/threads/${thread}/state`, { values: { messages } });
   });
   afterAll(async () => {
     await closeBrowser();
@@ -29,9 +31,16 @@ describe('a task', () => {
     const asked = await v.page.evaluate(() => {
       const [page] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
       const all = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
-      return all.map((e) => ({ what: e.name.replace(/^.*\/([a-z]+)(-[^/]*)?(\?.*)?$/, '$1').replace(/^.*\//, ''), early: e.startTime < (page?.domInteractive ?? 0) }));
+      return all.map((e) => ({
+        what: e.name.replace(/^.*\/([a-z]+)(-[^/]*)?(\?.*)?$/, '$1').replace(/^.*\//, ''),
+        early: e.startTime < (page?.domInteractive ?? 0),
+      }));
     });
-    for (const what of ['page', 'steers']) expect(asked.filter((a) => a.what === what), what).toEqual([{ what, early: true }]);
+    for (const what of ['page', 'steers'])
+      expect(
+        asked.filter((a) => a.what === what),
+        what,
+      ).toEqual([{ what, early: true }]);
     expect(asked.find((a) => a.what === 'runs')?.early).toBe(true);
     expect(await v.page.locator('head link[rel=modulepreload][href*="/assets/task-"]').count()).toBe(1);
   });
@@ -41,15 +50,22 @@ describe('a task', () => {
     const moved = await watchShifts(v.page);
     await v.page.addInitScript(() => {
       const w = window as unknown as { first: number };
-      new MutationObserver(() => (w.first ||= document.querySelectorAll('.turn').length)).observe(document, { childList: true, subtree: true });
+      new MutationObserver(() => (w.first ||= document.querySelectorAll('.turn').length)).observe(document, {
+        childList: true,
+        subtree: true,
+      });
     });
     await v.to(`/c/${thread}`);
     await expect.poll(() => v.page.locator('.turn').count()).toBe(turns);
     expect(await v.page.evaluate(() => (window as unknown as { first: number }).first)).toBeLessThan(turns);
-    await expect.poll(() => v.page.evaluate(() => {
-      const box = document.querySelector('.scroll') as HTMLElement;
-      return box.scrollHeight - box.clientHeight - box.scrollTop;
-    })).toBeLessThan(2);
+    await expect
+      .poll(() =>
+        v.page.evaluate(() => {
+          const box = document.querySelector('.scroll') as HTMLElement;
+          return box.scrollHeight - box.clientHeight - box.scrollTop;
+        }),
+      )
+      .toBeLessThan(2);
     expect(await moved()).toEqual([]);
   });
 
@@ -63,7 +79,11 @@ describe('a task', () => {
     v = await visit(server);
     await v.to('/');
     // What is loaded for later when there is time: the page of a task, and the palette.
-    for (const file of ['task', 'Palette']) await v.page.waitForFunction((f) => performance.getEntriesByType('resource').some((e) => e.name.includes(`/assets/${f}-`)), file);
+    for (const file of ['task', 'Palette'])
+      await v.page.waitForFunction(
+        (f) => performance.getEntriesByType('resource').some((e) => e.name.includes(`/assets/${f}-`)),
+        file,
+      );
     const row = v.page.locator(`.side a[href$="/c/${thread}"]`);
     await row.waitFor();
     await v.quiet();

@@ -1,14 +1,15 @@
-// What is said while the server cannot be reached: it outlives reloads and tabs, and goes out once. And what lies outside of the pages:
-// notifications, the count in the title, the page without a server, a new version.
+// What is said while the server cannot be reached: it outlives reloads and tabs, and goes out once. And what lies
+// outside of the pages: notifications, the count in the title, the page without a server, a new version.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 
 afterAll(closeBrowser);
 
 /** The runs of the task that a page shows. */
-const runsOf = async (server: Server, at: string, headers = {}): Promise<unknown[]> =>
-  (await (await fetch(`${server.url}/threads${at.slice(2)}/runs`, { headers })).json()) as unknown[];
+const runsOf = (server: Server, at: string, headers = {}): Promise<unknown[]> =>
+  server.get(`/threads${at.slice(2)}/runs`, headers);
 
 describe('without a server', () => {
   const server = new Server();
@@ -23,7 +24,9 @@ describe('without a server', () => {
     const at = await v.say('hello first');
     await v.sees('You said: hello first');
     await page.evaluate(() => navigator.serviceWorker.ready);
-    await page.waitForFunction(async () => (await caches.match(new URL('offline', location.origin).href)) !== undefined);
+    await page.waitForFunction(
+      async () => (await caches.match(new URL('offline', location.origin).href)) !== undefined,
+    );
     const other = await v.tab();
     await other.goto(server.url + at);
     await other.getByText('You said: hello first').waitFor();
@@ -34,7 +37,7 @@ describe('without a server', () => {
     await page.reload();
     await v.sees('The server cannot be reached');
     await page.getByRole('listitem').filter({ hasText: 'hello later' }).waitFor();
-    if (process.env['PUDU_PICTURES']) await page.screenshot({ path: `${process.env['PUDU_PICTURES']}/offline.png` });
+    await picture(page, 'offline');
     await server.start();
     for (const p of [page, other]) {
       await p.getByText('You said: hello later').waitFor();
@@ -44,41 +47,38 @@ describe('without a server', () => {
     expect(await page.evaluate(() => localStorage.getItem('pudu.outbox'))).toBeNull();
   });
 
-  it('a new task goes out from another page, after its tab was closed', async () => {
+  /** Says something offline in a tab that is closed: the page of its task, and a tab that is online again. */
+  async function leftBehind(words: string): Promise<[string, Page]> {
     v = await visit(server);
     const { page } = v;
     await v.to('/');
-    await page.getByRole('textbox', { name: 'Task' }).waitFor(); // on a machine that is slow the page can be there without it, and quiet
+    // On a machine that is slow the page can be there without it, and quiet.
+    await page.getByRole('textbox', { name: 'Task' }).waitFor();
     await v.quiet();
     await v.context.setOffline(true);
-    await page.getByRole('textbox', { name: 'Task' }).fill('hello from nowhere');
+    await page.getByRole('textbox', { name: 'Task' }).fill(words);
     await page.keyboard.press('Enter');
     await v.sees('You are offline. Your message goes out when you are back.');
     const at = new URL(page.url()).pathname;
     const other = await v.tab();
     await page.close();
     await v.context.setOffline(false);
+    return [at, other];
+  }
+
+  it('a new task goes out from another page, after its tab was closed', async () => {
+    const [at, other] = await leftBehind('hello from nowhere');
     await other.goto(`${server.url}/library/agents`);
     await other.getByRole('link', { name: /hello from nowhere/ }).waitFor();
     await expect.poll(async () => (await runsOf(server, at)).length).toBe(1);
   });
 
   it('a new task that a busy server did not take goes out a little later', async () => {
-    v = await visit(server);
-    const { page } = v;
-    await v.to('/');
-    await page.getByRole('textbox', { name: 'Task' }).waitFor(); // on a machine that is slow the page can be there without it, and quiet
-    await v.quiet();
-    await v.context.setOffline(true);
-    await page.getByRole('textbox', { name: 'Task' }).fill('hello while busy');
-    await page.keyboard.press('Enter');
-    await v.sees('You are offline. Your message goes out when you are back.');
-    const at = new URL(page.url()).pathname;
-    const other = await v.tab();
-    await page.close();
-    await v.context.setOffline(false);
+    const [at, other] = await leftBehind('hello while busy');
     let refused = 0;
-    await other.route('**/threads', (r) => (refused++ === 0 ? r.fulfill({ status: 503, json: { detail: 'busy' } }) : r.continue()));
+    await other.route('**/threads', (r) =>
+      refused++ === 0 ? r.fulfill({ status: 503, json: { detail: 'busy' } }) : r.continue(),
+    );
     await other.goto(`${server.url}/library/agents`);
     await expect.poll(async () => (await runsOf(server, at).catch(() => [])).length).toBe(1);
     expect(refused).toBeGreaterThan(1);
@@ -168,6 +168,30 @@ describe('with a token', () => {
     await v.quiet();
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
+
+  it('a file that was refused before somebody signed in is sent again, and asks nobody to sign in', async () => {
+    v = await visit(server);
+    const { page } = v;
+    let arrive = (): void => {};
+    const late = new Promise<void>((resolve) => (arrive = resolve));
+    const seen: number[] = [];
+    await page.route('**/uploads', async (r) => {
+      const response = await r.fetch();
+      seen.push(response.status());
+      if (response.status() === 401) await late;
+      await r.fulfill({ response });
+    });
+    await v.to('/');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([{ name: 'early.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') }]);
+    await expect.poll(() => seen).toEqual([401]);
+    await enter(page);
+    arrive();
+    await page.getByRole('button', { name: 'Remove early.csv' }).waitFor();
+    expect(seen).toEqual([401, 200]);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
 });
 
 describe('outside of the pages', () => {
@@ -181,7 +205,10 @@ describe('outside of the pages', () => {
     v = await visit(server);
     const { page } = v;
     await page.addInitScript(() => {
-      const w = window as unknown as { told: { title: string; body: string; tag: string; onclick?: () => void }[]; Notification: unknown };
+      const w = window as unknown as {
+        told: { title: string; body: string; tag: string; onclick?: () => void }[];
+        Notification: unknown;
+      };
       w.told = [];
       w.Notification = class {
         static permission = 'granted';
@@ -196,13 +223,18 @@ describe('outside of the pages', () => {
     await v.to('/settings/general');
     await page.getByRole('heading', { name: 'General' }).waitFor();
     const thread = crypto.randomUUID();
-    const post = (path: string, body: object): Promise<Response> =>
-      fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-    await post('/threads', { thread_id: thread });
-    await post(`/threads/${thread}/runs`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'it needs approval' }] } });
+    await server.post('/threads', { thread_id: thread });
+    await server.post(`/threads/${thread}/runs`, {
+      assistant_id: 'lead_agent',
+      input: { messages: [{ type: 'human', content: 'it needs approval' }] },
+    });
     await page.waitForFunction(() => document.title.startsWith('(1) '));
     await page.waitForFunction(() => (window as unknown as { told: unknown[] }).told.length === 1);
-    expect(await page.evaluate(() => (window as unknown as { told: { body: string; tag: string }[] }).told.map((t) => [t.body, t.tag]))).toEqual([['Waits for you', thread]]);
+    expect(
+      await page.evaluate(() =>
+        (window as unknown as { told: { body: string; tag: string }[] }).told.map((t) => [t.body, t.tag]),
+      ),
+    ).toEqual([['Waits for you', thread]]);
     await page.evaluate(() => (window as unknown as { told: { onclick?: () => void }[] }).told[0]?.onclick?.());
     await v.sees('May Pudu run this command?');
     await page.getByRole('button', { name: /^Allow/ }).click();
@@ -216,7 +248,11 @@ describe('outside of the pages', () => {
     await page.addInitScript(() => {
       const w = window as unknown as { asked: number; Notification: unknown };
       w.asked = 0;
-      w.Notification = { permission: 'default', requestPermission: async () => (w.asked++, 'granted') };
+      const requestPermission = async (): Promise<string> => {
+        w.asked++;
+        return 'granted';
+      };
+      w.Notification = { permission: 'default', requestPermission };
     });
     await v.to('/'); // a page that is there before its clock is stopped
     await page.clock.install();
@@ -236,29 +272,36 @@ describe('outside of the pages', () => {
     const { page } = v;
     await v.to('/');
     await page.getByRole('button', { name: /Think/ }).click();
-    for (const mode of ['Quick', 'Think', 'Plan', 'Team']) expect(await page.getByRole('menuitemradio', { name: new RegExp(`^${mode}`) }).isEnabled()).toBe(true);
+    for (const mode of ['Quick', 'Think', 'Plan', 'Team'])
+      expect(await page.getByRole('menuitemradio', { name: new RegExp(`^${mode}`) }).isEnabled()).toBe(true);
     await page.getByRole('menuitemradio', { name: /Quick/ }).click();
     expect(await page.getByRole('menu').count()).toBe(0);
     await page.getByRole('textbox', { name: 'Task' }).fill('speak while you run');
     await page.keyboard.press('Enter');
     const dot = page.locator('.step .st.live .fg');
     await dot.waitFor();
-    expect(await dot.evaluate((c) => [getComputedStyle(c).r, getComputedStyle(c).stroke])).toEqual(['4px', 'none']); // no ring that stands still
+    // No ring that stands still.
+    expect(await dot.evaluate((c) => [getComputedStyle(c).r, getComputedStyle(c).stroke])).toEqual(['4px', 'none']);
     const ring = page.locator('.step .st.live svg');
     await ring.waitFor();
     expect(await ring.evaluate((r) => getComputedStyle(r).animationName)).toBe('none');
     expect(await page.locator('.step .st.live').innerText()).not.toBe('');
     await page.keyboard.press('Control+.');
     await v.sees('You stopped it');
-    expect(await page.locator('.stopline .sq').evaluate((s) => getComputedStyle(s).backgroundColor)).not.toBe(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+    expect(await page.locator('.stopline .sq').evaluate((s) => getComputedStyle(s).backgroundColor)).not.toBe(
+      await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+    );
   });
 
   it('can be installed', async () => {
     v = await visit(server);
     const { page } = v;
     await v.to('/settings/general');
-    const manifest = (await page.evaluate(async () => (await fetch((document.querySelector('link[rel=manifest]') as HTMLLinkElement).href)).json())) as { icons: { src: string }[]; start_url: string };
+    const manifest = (await page.evaluate(async () =>
+      (await fetch((document.querySelector('link[rel=manifest]') as HTMLLinkElement).href)).json(),
+    )) as { icons: { src: string }[]; start_url: string };
     expect(manifest.start_url).toBe('./');
-    for (const { src } of manifest.icons) expect((await fetch(new URL(src, server.url))).headers.get('content-type')).toBe('image/png');
+    for (const { src } of manifest.icons)
+      expect((await fetch(new URL(src, server.url))).headers.get('content-type')).toBe('image/png');
   });
 });

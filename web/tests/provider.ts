@@ -1,5 +1,5 @@
-// A provider of models, as OpenAI documents its chat completions: it takes one key, streams, and calls tools. What it says is
-// enough for the tasks by which a model is tested, and to answer a person.
+// A provider of models, as OpenAI documents its chat completions: it takes one key, streams, and calls tools. What it
+// says is enough for the tasks by which a model is tested, and to answer a person.
 import { createServer, type IncomingMessage, type Server as Http, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -43,14 +43,38 @@ function reply(asked: Asked): Said {
     case task.includes('weather'):
       return { calls: [{ name: 'get_weather', args: { city: 'Paris' } }] };
     case task.includes('Book a trip'):
-      return { calls: [{ name: 'book_trip', args: { traveller: { name: 'Ada Lovelace', age: 41 }, class: 'BUSINESS', stops: [{ city: 'Rome', nights: 2 }, { city: 'Oslo', nights: 3 }], refundable: true } }] };
+      return {
+        calls: [
+          {
+            name: 'book_trip',
+            args: {
+              traveller: { name: 'Ada Lovelace', age: 41 },
+              class: 'BUSINESS',
+              stops: [
+                { city: 'Rome', nights: 2 },
+                { city: 'Oslo', nights: 3 },
+              ],
+              refundable: true,
+            },
+          },
+        ],
+      };
     case task.includes('list.txt'): {
       const line = (n: number): string => new RegExp(`^${n}: .*$`, 'm').exec(task)?.[0] ?? `${n}: pudu`;
-      return { calls: [{ name: 'write_file', args: { path: 'list.txt', content: `${Array.from({ length: 200 }, (_, i) => line(i + 1)).join('\n')}\n` } }] };
+      return {
+        calls: [
+          {
+            name: 'write_file',
+            args: { path: 'list.txt', content: `${Array.from({ length: 200 }, (_, i) => line(i + 1)).join('\n')}\n` },
+          },
+        ],
+      };
     }
     case task.includes('tracking code'):
       if (results.length === 0) return { calls: [{ name: 'find_order', args: { customer: 'Lovelace' } }] };
-      return results.length === 1 ? { calls: [{ name: 'track_order', args: JSON.parse(last) as unknown }] } : { text: last };
+      return results.length === 1
+        ? { calls: [{ name: 'track_order', args: JSON.parse(last) as unknown }] }
+        : { text: last };
     case task.includes('left half'):
       return { text: 'Green, red' };
     case task.includes('9.11'):
@@ -59,8 +83,17 @@ function reply(asked: Asked): Said {
       return { text: '10' };
     case task.includes('notes.md'):
       return results.length === 0
-        ? { text: 'I read them.', calls: [{ name: 'read_file', args: { description: 'Read the notes', path: '/mnt/user-data/uploads/notes.md' } }] }
-        : { text: last.includes('Mill Lane 12') ? 'Tom calls the landlord before Friday.' : `I could not read them: ${last}` };
+        ? {
+            text: 'I read them.',
+            calls: [
+              { name: 'read_file', args: { description: 'Read the notes', path: '/mnt/user-data/uploads/notes.md' } },
+            ],
+          }
+        : {
+            text: last.includes('Mill Lane 12')
+              ? 'Tom calls the landlord before Friday.'
+              : `I could not read them: ${last}`,
+          };
     default:
       return { text: `The provider's model answers: ${task.slice(-80)}` };
   }
@@ -100,7 +133,16 @@ export class Provider {
     if (this.options.key && key !== this.options.key) {
       this.refused++;
       res.writeHead(401, { 'Content-Type': 'application/json' });
-      res.end(JSON.stringify({ error: { message: `Incorrect API key provided: ${key.slice(0, 6)}***. You can find your API key at example.test.`, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }));
+      res.end(
+        JSON.stringify({
+          error: {
+            message: `Incorrect API key provided: ${key.slice(0, 6)}***. You can find your API key at example.test.`,
+            type: 'invalid_request_error',
+            param: null,
+            code: 'invalid_api_key',
+          },
+        }),
+      );
       return;
     }
     if (req.method === 'GET') {
@@ -109,7 +151,12 @@ export class Provider {
         res.end(JSON.stringify({ models: this.options.ollama.map((name) => ({ name, model: name })) }));
         return;
       }
-      res.end(JSON.stringify({ object: 'list', data: ['mistral-large-latest', 'mine'].map((id) => ({ id, object: 'model', created: 1, owned_by: 'test' })) }));
+      res.end(
+        JSON.stringify({
+          object: 'list',
+          data: ['mistral-large-latest', 'mine'].map((id) => ({ id, object: 'model', created: 1, owned_by: 'test' })),
+        }),
+      );
       return;
     }
     if (this.busy > 0) {
@@ -129,18 +176,34 @@ export class Provider {
   private async stream(res: ServerResponse, model: string, said: Said): Promise<void> {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' });
     const send = (choice: object, usage: object | null = null): boolean =>
-      res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, finish_reason: null, ...choice }], usage })}\n\n`);
+      res.write(
+        `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, finish_reason: null, ...choice }], usage })}\n\n`,
+      );
     send({ delta: { role: 'assistant', content: '' } });
     for (const word of said.text?.split(/(?<= )/) ?? []) {
       send({ delta: { content: word } });
-      await new Promise((resolve) => setTimeout(resolve, 15)); // pieces within 20 ms, on a machine that is slow, are a proxy's that buffers
+      // Pieces within 20 ms, on a machine that is slow, are a proxy's that buffers.
+      await new Promise((resolve) => setTimeout(resolve, 15));
     }
     for (const [index, call] of (said.calls ?? []).entries()) {
-      send({ delta: { tool_calls: [{ index, id: `call_${index}_${this.answered}`, type: 'function', function: { name: call.name, arguments: '' } }] } });
+      send({
+        delta: {
+          tool_calls: [
+            {
+              index,
+              id: `call_${index}_${this.answered}`,
+              type: 'function',
+              function: { name: call.name, arguments: '' },
+            },
+          ],
+        },
+      });
       send({ delta: { tool_calls: [{ index, function: { arguments: JSON.stringify(call.args) } }] } });
     }
     send({ delta: {}, finish_reason: said.calls ? 'tool_calls' : 'stop' });
-    res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices: [], usage: { prompt_tokens: 5000, completion_tokens: 12, total_tokens: 5012, prompt_tokens_details: { cached_tokens: 4992 } } })}\n\n`);
+    res.write(
+      `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices: [], usage: { prompt_tokens: 5000, completion_tokens: 12, total_tokens: 5012, prompt_tokens_details: { cached_tokens: 4992 } } })}\n\n`,
+    );
     res.end('data: [DONE]\n\n');
   }
 }

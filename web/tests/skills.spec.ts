@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 import { zipped } from './zipped';
 
 afterAll(closeBrowser);
 
-const pictures = process.env['PUDU_PICTURES'] ?? '';
-const md = (name: string, text = 'Sort the notes by date.'): string => `---\nname: ${name}\ndescription: Sorts notes by date.\n---\n\n${text}\n`;
+const md = (name: string, text = 'Sort the notes by date.'): string =>
+  `---\nname: ${name}\ndescription: Sorts notes by date.\n---\n\n${text}\n`;
 
 interface Listed {
   name: string;
@@ -28,14 +29,18 @@ describe('skills', () => {
     await server.close();
   });
 
-  const listed = async (): Promise<Listed[]> => ((await (await fetch(`${server.url}/skills`)).json()) as { skills: Listed[] }).skills;
-  const line = (name: string) => v.page.getByRole('listitem').filter({ has: v.page.getByRole('button', { name, exact: true }) });
+  const listed = async (): Promise<Listed[]> => (await server.get<{ skills: Listed[] }>('/skills')).skills;
+  const line = (name: string) =>
+    v.page.getByRole('listitem').filter({ has: v.page.getByRole('button', { name, exact: true }) });
   const panel = (name: string) => v.page.getByRole('complementary', { name });
   const choose = async (name: string, files: Record<string, string>): Promise<void> =>
     v.page.locator('input[type="file"]').setInputFiles({ name, mimeType: 'application/zip', buffer: zipped(files) });
   const install = async (name: string, files: Record<string, string>): Promise<void> => {
     await choose(`${name}.skill`, files);
-    await v.page.getByRole('region', { name: `Install ${name}?` }).getByRole('button', { name: 'Install' }).click();
+    await v.page
+      .getByRole('region', { name: `Install ${name}?` })
+      .getByRole('button', { name: 'Install' })
+      .click();
     await panel(name).waitFor();
   };
 
@@ -53,8 +58,14 @@ describe('skills', () => {
     await expect.poll(async () => (await listed()).find((s) => s.name === 'report')?.enabled).toBe(false);
     await page.getByRole('button', { name: 'report', exact: true }).click();
     await panel('report').getByLabel('SKILL.md').getByText('name: report').waitFor();
-    await panel('report').getByRole('button', { name: /scripts\/.*\.py/ }).first().click();
-    await panel('report').getByLabel(/scripts\/.*\.py/).getByText('import').waitFor();
+    await panel('report')
+      .getByRole('button', { name: /scripts\/.*\.py/ })
+      .first()
+      .click();
+    await panel('report')
+      .getByLabel(/scripts\/.*\.py/)
+      .getByText('import')
+      .waitFor();
     expect(await panel('report').getByRole('button', { name: 'Edit' }).count()).toBe(0); // it is built in
     expect(await found(page)).toEqual([]);
     await panel('report').getByRole('button', { name: 'Try it in a task' }).click();
@@ -78,7 +89,9 @@ describe('skills', () => {
     await text.fill(md('tidy-notes', '-----BEGIN PRIVATE KEY-----'));
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText('SKILL.md:6', { exact: true }).waitFor();
-    await text.fill(md('tidy-notes', 'Sort them the other way.').replace('description', 'required-secrets: [NOTES_KEY]\ndescription'));
+    await text.fill(
+      md('tidy-notes', 'Sort them the other way.').replace('description', 'required-secrets: [NOTES_KEY]\ndescription'),
+    );
     await page.reload();
     expect(await text.inputValue()).toContain('the other way'); // what is typed is kept
     await form.getByRole('button', { name: 'Save' }).click();
@@ -86,11 +99,18 @@ describe('skills', () => {
     await panel('tidy-notes').getByText('Its commands use the secrets NOTES_KEY, which a request brings').waitFor();
     await panel('tidy-notes').getByLabel('SKILL.md').getByText('the other way').waitFor();
     expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/skills-light-1440.png` });
+    await picture(page, 'skills-light-1440');
     await panel('tidy-notes').getByRole('button', { name: 'Undo this' }).click();
     await panel('tidy-notes').getByLabel('SKILL.md').getByText('by date').waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), panel('tidy-notes').getByRole('link', { name: 'Export' }).click()]);
-    expect(readFileSync(await download.path()).subarray(0, 2).toString()).toBe('PK');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      panel('tidy-notes').getByRole('link', { name: 'Export' }).click(),
+    ]);
+    expect(
+      readFileSync(await download.path())
+        .subarray(0, 2)
+        .toString(),
+    ).toBe('PK');
     await panel('tidy-notes').getByRole('button', { name: 'Remove' }).click();
     await line('tidy-notes').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
@@ -107,9 +127,17 @@ describe('skills', () => {
     await card.getByRole('button', { name: 'Close' }).click();
     await choose('harmful-notes.skill', { 'SKILL.md': md('harmful-notes') });
     await page.getByRole('region', { name: 'Install harmful-notes?' }).getByRole('button', { name: 'Install' }).click();
-    await page.getByRole('region', { name: 'harmful-notes.skill was not installed' }).getByText('It sends notes away.').waitFor();
+    await page
+      .getByRole('region', { name: 'harmful-notes.skill was not installed' })
+      .getByText('It sends notes away.')
+      .waitFor();
     await page.getByRole('button', { name: 'Why: harmful-notes' }).click();
-    await page.getByRole('listitem').filter({ hasText: 'harmful-notes' }).getByRole('paragraph').getByText('It sends notes away.').waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'harmful-notes' })
+      .getByRole('paragraph')
+      .getByText('It sends notes away.')
+      .waitFor();
     expect(await found(page)).toEqual([]);
     expect((await listed()).some((s) => s.name === 'harmful-notes')).toBe(false);
   });

@@ -1,18 +1,21 @@
-// Secrets of skills: fields where a message names the skill, and where a run that had some asks a person. They go with the one request, and
-// stand nowhere in the browser.
+// Secrets of skills: fields where a message names the skill, and where a run that had some asks a person. They go with
+// the one request, and stand nowhere in the browser.
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 import { zipped } from './zipped';
 
 afterAll(closeBrowser);
 
-const pictures = process.env['PUDU_PICTURES'] ?? '';
 const value = 'sesame-4711-open';
 const lost = 'Not sent: its secrets are not kept in this browser. Edit it and type them again.';
 
-/** Everything that a browser keeps of the site: storages, every record of every database, what is cached, cookies, its place. */
+/**
+ * Everything that a browser keeps of the site: storages, every record of every database, what is cached, cookies, its
+ * place.
+ */
 const kept = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const out: unknown[] = [{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state];
@@ -46,7 +49,8 @@ describe('skills with secrets', () => {
   beforeEach(async () => {
     server = await new Server().start();
     v = await visit(server, { bypassCSP: true });
-    const head = '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY, {name: REGION, optional: true}]\n---\n\nSort the notes by date.\n';
+    const head =
+      '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY, {name: REGION, optional: true}]\n---\n\nSort the notes by date.\n';
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(zipped({ 'SKILL.md': head }))]), 'tidy-notes.skill');
     const installed = await fetch(`${server.url}/skills/upload`, { method: 'POST', body: form });
@@ -62,8 +66,13 @@ describe('skills with secrets', () => {
   const text = async (path: string): Promise<string> => (await fetch(server.url + path)).text();
   const thread = (): string => new URL(v.page.url()).pathname.split('/')[2] ?? '';
   /** The next request for a run, as the page sends it. */
-  const asked = async (act: () => Promise<unknown>): Promise<{ context: { secrets?: unknown }; multitask_strategy: string }> => {
-    const [request] = await Promise.all([v.page.waitForRequest((r) => r.method() === 'POST' && r.url().endsWith('/runs')), act()]);
+  const asked = async (
+    act: () => Promise<unknown>,
+  ): Promise<{ context: { secrets?: unknown }; multitask_strategy: string }> => {
+    const [request] = await Promise.all([
+      v.page.waitForRequest((r) => r.method() === 'POST' && r.url().endsWith('/runs')),
+      act(),
+    ]);
     return request.postDataJSON() as { context: { secrets?: unknown }; multitask_strategy: string };
   };
   /** Begins a task with a key. */
@@ -76,7 +85,12 @@ describe('skills with secrets', () => {
   };
   /** Nothing of the value stands in the browser, in the page, or in what the server tells of the task. */
   const clean = async (): Promise<void> => {
-    const told = await Promise.all([text(`/threads/${thread()}/runs`), text(`/threads/${thread()}/state`), text(`/threads/${thread()}`), text(`/threads/${thread()}/messages/page`)]);
+    const told = await Promise.all([
+      text(`/threads/${thread()}/runs`),
+      text(`/threads/${thread()}/state`),
+      text(`/threads/${thread()}`),
+      text(`/threads/${thread()}/messages/page`),
+    ]);
     expect([await kept(v.page), await v.page.content(), ...told].join()).not.toContain(value);
   };
 
@@ -101,9 +115,10 @@ describe('skills with secrets', () => {
     await key().fill(value);
     await v.page.getByRole('alert').waitFor({ state: 'detached' });
     expect(await found(v.page)).toEqual([]);
-    if (pictures) await v.page.screenshot({ path: `${pictures}/secrets.png` });
+    await picture(v.page, 'secrets');
     expect(await kept(v.page)).not.toContain(value);
-    expect(await kept(v.page)).toContain('/tidy-notes use the key'); // the draft is, so that this looks where things are kept
+    // The draft is, so that this looks where things are kept.
+    expect(await kept(v.page)).toContain('/tidy-notes use the key');
     const request = await asked(() => key().press('Enter'));
     expect(request.context.secrets).toEqual({ NOTES_KEY: value });
     await v.page.waitForURL(/\/c\/[0-9a-f-]+$/);
@@ -163,7 +178,9 @@ describe('skills with secrets', () => {
     await v.sees(/Not sent:/);
     await page.reload();
     await expect.poll(() => page.getByText(`In short, the key has ${value.length}.`).count()).toBe(2);
-    expect([await page.getByText(lost).count(), await page.locator('.say', { hasText: 'once more' }).count()]).toEqual([0, 1]);
+    expect([await page.getByText(lost).count(), await page.locator('.say', { hasText: 'once more' }).count()]).toEqual([
+      0, 1,
+    ]);
     expect(await page.evaluate(() => localStorage.getItem('pudu.outbox'))).toBeNull();
   });
 
@@ -187,12 +204,14 @@ describe('skills with secrets', () => {
     await v.sees('line 1');
     await box().fill('/tidy-notes use the key now');
     await page.getByRole('button', { name: 'Say it' }).waitFor();
-    await page.getByText('The run at work does not get them: the message waits for its end.', { exact: false }).waitFor();
+    await page
+      .getByText('The run at work does not get them: the message waits for its end.', { exact: false })
+      .waitFor();
     await box().press('Enter');
     await page.getByRole('alert').getByText('NOTES_KEY is empty').waitFor();
     await key().fill(value);
     expect(await page.getByRole('button', { name: 'Say it' }).count()).toBe(0);
-    if (pictures) await page.screenshot({ path: `${pictures}/secrets-queued.png` });
+    await picture(page, 'secrets-queued');
     expect(await found(page)).toEqual([]);
     const queued = await asked(() => key().press('Enter'));
     expect([queued.context.secrets, queued.multitask_strategy]).toEqual([{ NOTES_KEY: value }, 'enqueue']);
@@ -224,7 +243,7 @@ describe('skills with secrets', () => {
     await form.getByRole('alert').getByText('NOTES_KEY is empty').waitFor();
     expect(await found(page)).toEqual([]);
     await key().fill(`${value}-2`);
-    if (pictures) await page.screenshot({ path: `${pictures}/secrets-again.png` });
+    await picture(page, 'secrets-again');
     const again = await asked(() => key().press('Enter'));
     expect(again.context.secrets).toEqual({ NOTES_KEY: `${value}-2` });
     await v.sees(`In short, the key has ${value.length + 2}.`);
@@ -241,7 +260,8 @@ describe('skills with secrets', () => {
     expect(plain.context.secrets).toBeUndefined();
     await v.sees('You said: /report use no key');
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
-    const once = await asked(() => page.getByRole('button', { name: 'Answer once more' }).click()); // nothing is asked for first
+    // Nothing is asked for first.
+    const once = await asked(() => page.getByRole('button', { name: 'Answer once more' }).click());
     expect(once.context.secrets).toBeUndefined();
   });
 
@@ -258,7 +278,7 @@ describe('skills with secrets', () => {
     expect(await found(page)).toEqual([]);
     await key().fill(value);
     await page.getByLabel('REGION (optional)').fill('west');
-    if (pictures) await page.screenshot({ path: `${pictures}/secrets-approval.png` });
+    await picture(page, 'secrets-approval');
     expect(await kept(page)).not.toContain(value);
     const request = await asked(() => page.getByRole('button', { name: /^Allow/ }).click());
     expect(request.context.secrets).toEqual({ NOTES_KEY: value, REGION: 'west' });
@@ -306,7 +326,7 @@ describe('skills with secrets', () => {
     await page.getByRole('group', { name: 'tidy-notes 的密钥' }).waitFor();
     await page.getByLabel('REGION（可选）').waitFor();
     expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/secrets-zh.png` });
+    await picture(page, 'secrets-zh');
     await key().fill(value);
     await key().press('Enter');
     await page.getByRole('group', { name: '本次运行的密钥' }).waitFor();
@@ -314,7 +334,7 @@ describe('skills with secrets', () => {
     await page.getByText('NOTES_KEY 未填写', { exact: false }).waitFor();
     expect(await found(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-    if (pictures) await page.screenshot({ path: `${pictures}/secrets-approval-zh.png` });
+    await picture(page, 'secrets-approval-zh');
   });
 });
 
@@ -328,10 +348,15 @@ describe('skills with secrets and a token', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     };
-    const head = '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY]\n---\n\nSort the notes by date.\n';
+    const head =
+      '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY]\n---\n\nSort the notes by date.\n';
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(zipped({ 'SKILL.md': head }))]), 'tidy-notes.skill');
-    await fetch(`${server.url}/skills/upload`, { method: 'POST', body: form, headers: { Authorization: 'Bearer let-me-in' } });
+    await fetch(`${server.url}/skills/upload`, {
+      method: 'POST',
+      body: form,
+      headers: { Authorization: 'Bearer let-me-in' },
+    });
     await v.to('/');
     await enter();
     await v.say('hello inside');

@@ -1,12 +1,12 @@
-// Sub-agents in a conversation: their cards with live steps, a page of their own, a stop, and an approval that one of them needs.
+// Sub-agents in a conversation: their cards with live steps, a page of their own, a stop, and an approval that one of
+// them needs.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, patience, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 import { watchShifts } from './shifts';
 
 afterAll(closeBrowser);
-
-const pictures = process.env['PUDU_PICTURES'] ?? '';
 
 describe('sub-agents', () => {
   let server: Server;
@@ -20,8 +20,6 @@ describe('sub-agents', () => {
     await server.close();
   });
 
-  const post = (path: string, body: object): Promise<Response> =>
-    fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ assistant_id: 'lead_agent', ...body }) });
   /** Begins a task in the way of working that has sub-agents. */
   const team = async (text: string): Promise<void> => {
     await v.to('/');
@@ -31,31 +29,37 @@ describe('sub-agents', () => {
     await v.page.keyboard.press('Enter');
     await v.page.waitForURL(/\/c\/[0-9a-f-]+$/);
   };
-  const card = (name: string) => v.page.locator('.agents > details').filter({ has: v.page.locator('summary b', { hasText: name }) });
+  const card = (name: string) =>
+    v.page.locator('.agents > details').filter({ has: v.page.locator('summary b', { hasText: name }) });
 
   it('are cards with live steps, which open to what they did and to a page of their own', async () => {
     const { page } = v;
     await team('share the work');
     await v.sees('2 sub-agents side by side');
-    await card('Work for long').getByText(/bash · Running for i in/).waitFor();
+    await card('Work for long')
+      .getByText(/bash · Running for i in/)
+      .waitFor();
     await card('Count the lines').getByText('general-purpose · There are 3 lines.').waitFor();
     await v.sees('1 working, 1 done');
     await card('Count the lines').locator('summary').first().click();
     await card('Count the lines').getByText('Please count the lines in a.').waitFor();
     await card('Count the lines').getByText('Ran').waitFor();
-    await card('Count the lines').getByText(/tokens/).first().waitFor();
+    await card('Count the lines')
+      .getByText(/tokens/)
+      .first()
+      .waitFor();
     expect(await card('Count the lines').getByRole('button', { name: 'Stop this one' }).count()).toBe(0);
     await card('Work for long').locator('summary').first().click();
     await card('Work for long').getByRole('button', { name: 'Stop this one' }).waitFor();
     expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/sub-agents-light-1440.png` });
+    await picture(page, 'sub-agents-light-1440');
     await card('Work for long').getByRole('link', { name: 'Open' }).click();
     await page.waitForURL(/\/sub\/[^/]+\?run=/);
     await page.getByRole('heading', { level: 1, name: 'Work for long' }).waitFor();
     await v.sees('Please work on it for long.');
     await v.sees(/part \d+/); // its output comes live
     expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/sub-agent-page-light-1440.png` });
+    await picture(page, 'sub-agent-page-light-1440');
     await page.reload();
     await v.sees('Please work on it for long.');
     await page.getByRole('link', { name: /^Back to “share the work”/ }).click();
@@ -81,7 +85,9 @@ describe('sub-agents', () => {
     await card('Work for long').getByRole('button', { name: 'Steer' }).click();
     await card('Work for long').getByRole('status').getByText('Said. It reads it before its next step.').waitFor();
     await v.enough();
-    await expect.poll(() => card('Work for long').locator('summary').first().innerText(), { timeout: 2 * patience }).toContain('You said: only the first');
+    await expect
+      .poll(() => card('Work for long').locator('summary').first().innerText(), { timeout: 2 * patience })
+      .toContain('You said: only the first');
   });
 
   it('ask in the task above for what a person must allow', async () => {
@@ -90,7 +96,9 @@ describe('sub-agents', () => {
     await card('Make the file').getByText('bash · Waits for you: the question stands below').waitFor();
     await page.getByRole('button', { name: /^Allow/ }).click();
     await v.sees('It is decided by now.');
-    await expect.poll(() => card('Make the file').locator('summary').first().innerText()).toContain('The file is made.');
+    await expect
+      .poll(() => card('Make the file').locator('summary').first().innerText())
+      .toContain('The file is made.');
   });
 
   it('are answered one by one: the other question stays open with what was typed, also over a reload', async () => {
@@ -107,7 +115,7 @@ describe('sub-agents', () => {
     await two.getByRole('button', { name: 'Refuse, say why' }).click();
     await two.getByRole('textbox').fill('not now');
     expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/two-questions-light-1440.png` });
+    await picture(page, 'two-questions-light-1440');
     await page.route('**/runs', (r) => (r.request().method() === 'POST' ? r.abort() : r.continue()));
     await one.getByRole('button', { name: /^Allow/ }).click();
     await page.getByText('Your answer did not get to the server. It is kept here: send it again.').waitFor();
@@ -135,7 +143,12 @@ describe('sub-agents', () => {
     const other = await v.tab();
     await other.goto(page.url());
     await expect.poll(() => other.locator('form.asking').count()).toBe(2);
-    const allow = (tab: typeof page, what: string) => tab.locator('form.asking').filter({ hasText: what }).getByRole('button', { name: /^Allow/ }).click();
+    const allow = (tab: typeof page, what: string) =>
+      tab
+        .locator('form.asking')
+        .filter({ hasText: what })
+        .getByRole('button', { name: /^Allow/ })
+        .click();
     await Promise.all([allow(page, 'workspace/one'), allow(other, 'workspace/two')]);
     for (const tab of [page, other]) {
       // What the other tab has answered is closed here too, though the run that brings it waits.
@@ -143,7 +156,9 @@ describe('sub-agents', () => {
       await tab.getByText('Both are decided by now.').waitFor();
       expect(await tab.locator('form.asking').count()).toBe(0);
     }
-    const ended = (await (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}/runs`)).json()) as { status: string; error: string | null }[];
+    const ended = await server.get<{ status: string; error: string | null }[]>(
+      `/threads/${page.url().split('/c/')[1]}/runs`,
+    );
     expect(ended.map((r) => [r.status, r.error])).toEqual(Array(3).fill(['success', null]));
   });
 
@@ -155,11 +170,17 @@ describe('sub-agents', () => {
     const other = await v.tab();
     await other.goto(page.url());
     await cards(other, 'workspace/two').waitFor();
-    await cards(page, 'workspace/three').getByRole('button', { name: /^Allow/ }).click();
+    await cards(page, 'workspace/three')
+      .getByRole('button', { name: /^Allow/ })
+      .click();
     await cards(other, 'workspace/three').waitFor({ state: 'detached' });
-    const three = (tab: typeof page) => tab.locator('.agents > details', { hasText: 'Make three' }).filter({ hasText: 'running' });
-    await three(other).waitFor(); // that it does not wait any more is known also where the thread has told what waits, and not the run
-    await cards(other, 'workspace/two').getByRole('button', { name: /^Allow/ }).click();
+    const three = (tab: typeof page) =>
+      tab.locator('.agents > details', { hasText: 'Make three' }).filter({ hasText: 'running' });
+    // That it does not wait any more is known also where the thread has told what waits, and not the run.
+    await three(other).waitFor();
+    await cards(other, 'workspace/two')
+      .getByRole('button', { name: /^Allow/ })
+      .click();
     await cards(page, 'workspace/two').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Say it' }).waitFor(); // it works still
     expect(await page.getByText('Three is made.').count()).toBe(0);
@@ -178,9 +199,13 @@ describe('sub-agents', () => {
     await page.route('**/runs', async (r) => {
       const { command } = (r.request().postDataJSON() ?? {}) as { command?: { resume: object } };
       if (!command) return r.continue();
-      const resume = Object.fromEntries(Object.keys(command.resume).map((id) => [id, { decisions: [{ type: 'reject', message: 'not now' }] }]));
-      await post(new URL(r.request().url()).pathname, { command: { resume } });
-      await expect.poll(async () => (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}`)).text()).toContain('"status":"idle"');
+      const resume = Object.fromEntries(
+        Object.keys(command.resume).map((id) => [id, { decisions: [{ type: 'reject', message: 'not now' }] }]),
+      );
+      await server.post(new URL(r.request().url()).pathname, { assistant_id: 'lead_agent', command: { resume } });
+      await expect
+        .poll(async () => (await fetch(`${server.url}/threads/${page.url().split('/c/')[1]}`)).text())
+        .toContain('"status":"idle"');
       return r.continue();
     });
     await page.getByRole('button', { name: /^Allow/ }).click();
@@ -215,9 +240,13 @@ describe('sub-agents', () => {
     await v.to('/settings/general');
     await page.getByText('中文').first().click();
     const thread = crypto.randomUUID();
-    await post('/threads', { thread_id: thread });
+    await server.post('/threads', { thread_id: thread });
     const context = { mode: 'ultra', thinking_enabled: true, is_plan_mode: true, subagent_enabled: true };
-    await post(`/threads/${thread}/runs`, { input: { messages: [{ type: 'human', content: 'let two others make files' }] }, context });
+    await server.post(`/threads/${thread}/runs`, {
+      assistant_id: 'lead_agent',
+      input: { messages: [{ type: 'human', content: 'let two others make files' }] },
+      context,
+    });
     await v.to(`/c/${thread}`);
     const cards = page.locator('form.asking');
     await expect.poll(() => cards.count()).toBe(2);
@@ -229,7 +258,7 @@ describe('sub-agents', () => {
       await cards.nth(1).scrollIntoViewIfNeeded();
       expect(await found(page)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-      if (pictures) await page.screenshot({ path: `${pictures}/two-questions-zh-${width}.png` });
+      await picture(page, `two-questions-zh-${width}`);
     }
   });
 

@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found } from './axe';
 import { closeBrowser, Server, type Visitor, visit } from './kit';
+import { picture } from './picture';
 
 afterAll(closeBrowser);
-
-const pictures = process.env['PUDU_PICTURES'] ?? '';
 
 describe('the toolbox', () => {
   let index: Http;
@@ -19,7 +18,9 @@ describe('the toolbox', () => {
     // An index of packages that says nothing until it is told to, and then that it has none.
     index = createServer((_, res) => void held.push(res));
     await new Promise<void>((resolve) => index.listen(0, '127.0.0.1', resolve));
-    server = await new Server({ env: { PUDU_TOOLBOX_INDEX: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple` } }).start();
+    server = await new Server({
+      env: { PUDU_TOOLBOX_INDEX: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple` },
+    }).start();
     v = await visit(server, { bypassCSP: true });
   });
   afterEach(async () => {
@@ -51,7 +52,7 @@ describe('the toolbox', () => {
     await v.sees('It is not installed.');
     await v.sees(/1\d\d MB are downloaded/);
     expect(await found(page)).toEqual([]);
-    if (pictures) await page.screenshot({ path: `${pictures}/toolbox-light-1440.png` });
+    await picture(page, 'toolbox-light-1440');
     await page.getByRole('button', { name: /^Install, 1\d\d MB/ }).click();
     await page.getByRole('status').getByText('Downloads').waitFor();
     expect(await found(page)).toEqual([]);
@@ -61,8 +62,11 @@ describe('the toolbox', () => {
     index.removeAllListeners('request');
     index.on('request', (_, res) => void res.writeHead(404).end());
     for (const res of held) res.writeHead(404).end();
-    await page.getByRole('alert').getByText(/^It was not installed: /).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^It was not installed: /)
+      .waitFor();
     await page.getByRole('button', { name: /^Install, / }).waitFor();
-    expect((await (await fetch(`${server.url}/toolbox`)).json()) as object).toMatchObject({ state: 'missing' });
+    expect(await server.get<object>('/toolbox')).toMatchObject({ state: 'missing' });
   });
 });

@@ -26,7 +26,9 @@ describe('a trail', () => {
       const line = page.locator('.step', { hasText: /Perhaps done:.*for i in/s });
       await line.getByText('The server restarted while this ran. It may or may not have happened.').waitFor();
       await line.locator('.st.maybe').waitFor();
-      expect(await line.getByRole('button').allInnerTexts()).toEqual(expect.arrayContaining(['Let Pudu look', 'Run again', 'It happened']));
+      expect(await line.getByRole('button').allInnerTexts()).toEqual(
+        expect.arrayContaining(['Let Pudu look', 'Run again', 'It happened']),
+      );
       if (i === 0) await page.reload();
     }
     expect(await found(page)).toEqual([]);
@@ -70,7 +72,11 @@ describe('a trail', () => {
     await v.say('hello selection');
     await v.sees('You said: hello selection');
     const field = page.getByRole('textbox', { name: 'Message' });
-    const select = (): Promise<void> => page.locator('.turn .prose p').first().evaluate((p) => getSelection()?.selectAllChildren(p));
+    const select = (): Promise<void> =>
+      page
+        .locator('.turn .prose p')
+        .first()
+        .evaluate((p) => getSelection()?.selectAllChildren(p));
     await select();
     await page.getByRole('button', { name: 'Ask about it' }).click();
     expect(await field.inputValue()).toBe('> You said: hello selection\n\n');
@@ -100,7 +106,14 @@ describe('a trail', () => {
         static available = async (o: { processLocally: boolean }) => (o.processLocally ? 'available' : 'unavailable');
         start(): void {
           if (!this.processLocally) throw new Error('it would leave the machine');
-          setTimeout(() => this.onresult?.({ resultIndex: 0, results: [Object.assign([{ transcript: ' Tidy my desk.' }], { isFinal: true })] }), 50);
+          setTimeout(
+            () =>
+              this.onresult?.({
+                resultIndex: 0,
+                results: [Object.assign([{ transcript: ' Tidy my desk.' }], { isFinal: true })],
+              }),
+            50,
+          );
         }
         stop(): void {
           this.onend?.();

@@ -14,7 +14,8 @@ describe('files of a message', () => {
     await server.close();
   });
   afterEach(() => v.close());
-  const uploads = (address: string): string => join(server.data, 'users/default/threads', address.slice('/c/'.length), 'user-data/uploads');
+  const uploads = (address: string): string =>
+    join(server.data, 'users/default/threads', address.slice('/c/'.length), 'user-data/uploads');
   const file = (name: string, text = 'a,b\n1,2\n') => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 
   it('begin a task: by the button, dropped and pasted; they outlive a reload, and open in the panel', async () => {
@@ -83,7 +84,9 @@ describe('files of a message', () => {
   it('that are refused say why, and keep what was typed', async () => {
     v = await visit(server);
     const page = await v.to('/');
-    await page.route('**/uploads/limits', (route) => route.fulfill({ json: { max_files: 10, max_file_size: 20, max_total_size: 100 } }));
+    await page.route('**/uploads/limits', (route) =>
+      route.fulfill({ json: { max_files: 10, max_file_size: 20, max_total_size: 100 } }),
+    );
     await page.locator('input[type=file]').setInputFiles([file('large.csv', 'x'.repeat(2000))]);
     await v.sees('large.csv is 2.0 KB; the limit is 20 B.');
     await page.getByRole('button', { name: 'Remove large.csv' }).click();

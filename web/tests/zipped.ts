@@ -4,7 +4,10 @@ import { crc32, deflateRawSync } from 'node:zlib';
 const crc = (b: Buffer): number => (typeof crc32 === 'function' ? crc32(b) : 0);
 
 /** An archive of files; those of lies say another size than they have. */
-export function zipped(files: Record<string, string | Buffer>, lies: Record<string, { packed: Buffer; says: number }> = {}): Buffer {
+export function zipped(
+  files: Record<string, string | Buffer>,
+  lies: Record<string, { packed: Buffer; says: number }> = {},
+): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
   let at = 0;
@@ -28,7 +31,8 @@ export function zipped(files: Record<string, string | Buffer>, lies: Record<stri
     central.push(entry, Buffer.from(name));
     at += 30 + Buffer.byteLength(name) + packed.length;
   };
-  for (const [name, content] of Object.entries(files)) add(name, deflateRawSync(content), Buffer.byteLength(content), crc(Buffer.from(content)));
+  for (const [name, content] of Object.entries(files))
+    add(name, deflateRawSync(content), Buffer.byteLength(content), crc(Buffer.from(content)));
   for (const [name, lie] of Object.entries(lies)) add(name, lie.packed, lie.says, 0);
   const list = Buffer.concat(central);
   const end = Buffer.alloc(22);

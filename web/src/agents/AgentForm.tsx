@@ -9,7 +9,19 @@ import { Field } from '../ui/Field';
 import { Icon } from '../ui/Icon';
 import { useSaving } from '../ui/useSaving';
 import { ui } from '../ui/words';
-import { type Agent, agentsKey, between, fits, free, groups, save, textOf, toolName, toolsOf, type Values } from './data';
+import {
+  type Agent,
+  agentsKey,
+  between,
+  fits,
+  free,
+  groups,
+  save,
+  textOf,
+  toolName,
+  toolsOf,
+  type Values,
+} from './data';
 import { agents } from './words';
 
 interface AgentFormProps {
@@ -22,7 +34,18 @@ interface AgentFormProps {
   cancel?: () => void;
 }
 
-const fields = ['name', 'description', 'soul', 'model', 'temperature', 'max_tokens', 'reasoning_effort', 'thinking_enabled', 'tool_groups', 'skills'];
+const fields = [
+  'name',
+  'description',
+  'soul',
+  'model',
+  'temperature',
+  'max_tokens',
+  'reasoning_effort',
+  'thinking_enabled',
+  'tool_groups',
+  'skills',
+];
 const hottest = 2;
 const longest = 200_000;
 
@@ -32,7 +55,14 @@ function useTaken(name: string, there: boolean): boolean {
   useEffect(() => {
     if (there || !fits(name)) return;
     const abort = new AbortController();
-    const timer = setTimeout(() => void free(name, abort.signal).then((yes) => setTaken(yes ? '' : name), () => {}), 300);
+    const timer = setTimeout(
+      () =>
+        void free(name, abort.signal).then(
+          (yes) => setTaken(yes ? '' : name),
+          () => {},
+        ),
+      300,
+    );
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -77,14 +107,39 @@ export function AgentForm({ place, start, there = false, done, cancel }: AgentFo
     <form className="grid gap-4" aria-label={there ? v.name : w.make} noValidate onSubmit={(e) => void submit(e)}>
       {!there && (
         <Field label={w.name} needed hint={w.nameHint} fault={fault('name')}>
-          {(wired) => <input {...wired} className="in" value={v.name} autoComplete="off" spellCheck={false} onChange={(e) => set({ name: e.target.value })} />}
+          {(wired) => (
+            <input
+              {...wired}
+              className="in"
+              value={v.name}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(e) => set({ name: e.target.value })}
+            />
+          )}
         </Field>
       )}
       <Field label={w.description} hint={w.descriptionHint} fault={saving.faults['description']}>
-        {(wired) => <input {...wired} className="in" value={v.description} onChange={(e) => set({ description: e.target.value })} />}
+        {(wired) => (
+          <input
+            {...wired}
+            className="in"
+            value={v.description}
+            onChange={(e) => set({ description: e.target.value })}
+          />
+        )}
       </Field>
       <Field label={w.soul} hint={w.soulHint} fault={saving.faults['soul']}>
-        {(wired) => <textarea {...wired} className="in" rows={10} placeholder={w.soulSample} value={v.soul} onChange={(e) => set({ soul: e.target.value })} />}
+        {(wired) => (
+          <textarea
+            {...wired}
+            className="in"
+            rows={10}
+            placeholder={w.soulSample}
+            value={v.soul}
+            onChange={(e) => set({ soul: e.target.value })}
+          />
+        )}
       </Field>
       <Thinking values={v} set={set} faults={saving.faults} />
       <details open={v.tools !== '' || v.skills !== '' || v.temperature !== '' || v.max_tokens !== '' || undefined}>
@@ -96,10 +151,26 @@ export function AgentForm({ place, start, there = false, done, cancel }: AgentFo
           <Tools values={v} set={set} />
           <Skills values={v} set={set} fault={saving.faults['skills']} />
           <Field label={w.temperature} hint={w.temperatureHint} fault={fault('temperature')}>
-            {(wired) => <input {...wired} className="in" inputMode="decimal" value={v.temperature} onChange={(e) => set({ temperature: e.target.value })} />}
+            {(wired) => (
+              <input
+                {...wired}
+                className="in"
+                inputMode="decimal"
+                value={v.temperature}
+                onChange={(e) => set({ temperature: e.target.value })}
+              />
+            )}
           </Field>
           <Field label={w.longest} hint={w.longestHint} fault={fault('max_tokens')}>
-            {(wired) => <input {...wired} className="in" inputMode="numeric" value={v.max_tokens} onChange={(e) => set({ max_tokens: e.target.value })} />}
+            {(wired) => (
+              <input
+                {...wired}
+                className="in"
+                inputMode="numeric"
+                value={v.max_tokens}
+                onChange={(e) => set({ max_tokens: e.target.value })}
+              />
+            )}
           </Field>
         </div>
       </details>
@@ -201,7 +272,10 @@ interface ChoiceProps {
 function Choice({ name, legend, every, all, value, first, set }: ChoiceProps): ReactNode {
   const w = useWords(agents);
   const has = toolsOf(value);
-  const list = [...all, ...(has ?? []).filter((key) => !all.some((a) => a.key === key)).map((key) => ({ key, word: key }))];
+  const list = [
+    ...all,
+    ...(has ?? []).filter((key) => !all.some((a) => a.key === key)).map((key) => ({ key, word: key })),
+  ];
   const keys = list.map((a) => a.key);
   return (
     <fieldset className="f w border-0 p-0 m-0">
@@ -218,7 +292,11 @@ function Choice({ name, legend, every, all, value, first, set }: ChoiceProps): R
         {has !== null &&
           list.map(({ key, word }) => (
             <label key={key} className="choice">
-              <input type="checkbox" checked={has.includes(key)} onChange={(e) => set(textOf(keys.filter((x) => (x === key ? e.target.checked : has.includes(x)))))} />
+              <input
+                type="checkbox"
+                checked={has.includes(key)}
+                onChange={(e) => set(textOf(keys.filter((x) => (x === key ? e.target.checked : has.includes(x)))))}
+              />
               {word}
             </label>
           ))}
@@ -231,7 +309,17 @@ function Choice({ name, legend, every, all, value, first, set }: ChoiceProps): R
 function Tools({ values: v, set }: PartProps): ReactNode {
   const w = useWords(agents);
   const all = groups.map((key) => ({ key, word: toolName(key, w) }));
-  return <Choice name="tools" legend={w.tools} every={w.every} all={all} value={v.tools} first={['file:read']} set={(tools) => set({ tools })} />;
+  return (
+    <Choice
+      name="tools"
+      legend={w.tools}
+      every={w.every}
+      all={all}
+      value={v.tools}
+      first={['file:read']}
+      set={(tools) => set({ tools })}
+    />
+  );
 }
 
 /** Which skills it may use. */
@@ -241,7 +329,15 @@ function Skills({ values: v, set, fault }: PartProps & { fault: string | undefin
   const all = (data ?? []).map((s) => ({ key: s.name, word: s.name }));
   return (
     <>
-      <Choice name="skills" legend={w.skills} every={w.everySkill} all={all} value={v.skills} first={[]} set={(skills) => set({ skills })} />
+      <Choice
+        name="skills"
+        legend={w.skills}
+        every={w.everySkill}
+        all={all}
+        value={v.skills}
+        first={[]}
+        set={(skills) => set({ skills })}
+      />
       {fault && (
         <p className="fault w" role="alert">
           {fault}

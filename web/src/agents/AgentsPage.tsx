@@ -1,4 +1,5 @@
-// A user's own agents: the list, and one of them as a form. No task is made by it, and nothing is said in the user's name.
+// A user's own agents: the list, and one of them as a form. No task is made by it, and nothing is said in the user's
+// name.
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { api, Trouble } from '../lib/api/client';
@@ -81,7 +82,12 @@ function All({ list }: { list: Agent[] | null }): ReactNode {
       </div>
       {making && (
         <div className="card">
-          <AgentForm place="agent" start={blank} done={(a) => go(`${base}/${a.name}`, true)} cancel={() => ask({ new: null }, true)} />
+          <AgentForm
+            place="agent"
+            start={blank}
+            done={(a) => go(`${base}/${a.name}`, true)}
+            cancel={() => ask({ new: null }, true)}
+          />
         </div>
       )}
       {list?.length === 0 && !making && <Notice icon="agent" text={w.none} />}
@@ -100,7 +106,12 @@ function All({ list }: { list: Agent[] | null }): ReactNode {
 
 function Card({ agent: a }: { agent: Agent }): ReactNode {
   const w = useWords(agents);
-  const tools = a.tool_groups === null ? w.allTools : a.tool_groups.length === 0 ? w.noTools : a.tool_groups.map((g) => toolName(g, w)).join(', ');
+  const tools =
+    a.tool_groups === null
+      ? w.allTools
+      : a.tool_groups.length === 0
+        ? w.noTools
+        : a.tool_groups.map((g) => toolName(g, w)).join(', ');
   return (
     <Link className="card agentcard" to={`${base}/${a.name}`}>
       <header>
@@ -111,7 +122,9 @@ function Card({ agent: a }: { agent: Agent }): ReactNode {
       <footer>
         <span className="tag cut">{a.model || w.usual}</span>
         <span className="tag cut">{tools}</span>
-        <span className="tag cut">{a.skills === null ? w.allSkills : a.skills.length === 0 ? w.noSkills : w.someSkills(a.skills.length)}</span>
+        <span className="tag cut">
+          {a.skills === null ? w.allSkills : a.skills.length === 0 ? w.noSkills : w.someSkills(a.skills.length)}
+        </span>
       </footer>
     </Link>
   );

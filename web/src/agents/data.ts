@@ -30,7 +30,18 @@ export interface Values {
   max_tokens: string;
 }
 
-export const blank: Values = { name: '', description: '', model: '', soul: '', thinking: '', effort: '', tools: '', skills: '', temperature: '', max_tokens: '' };
+export const blank: Values = {
+  name: '',
+  description: '',
+  model: '',
+  soul: '',
+  thinking: '',
+  effort: '',
+  tools: '',
+  skills: '',
+  temperature: '',
+  max_tokens: '',
+};
 
 /** What the form has of an agent. */
 export function valuesOf(a: Agent): Values {

@@ -7,9 +7,20 @@ import { useGap, useNeeds, useTyped } from './secrets/needs';
 
 const SecretFields = lazy(() => import('./secrets/SecretFields'));
 
-const editing = define({ save: 'Send', cancel: 'Cancel', message: 'Message' }, { save: '发送', cancel: '取消', message: '消息' });
+const editing = define(
+  { save: 'Send', cancel: 'Cancel', message: 'Message' },
+  { save: '发送', cancel: '取消', message: '消息' },
+);
 
-export function Editing({ text, send, close }: { text: string; send: (words: string, secrets?: Secrets) => void; close: () => void }): ReactNode {
+export function Editing({
+  text,
+  send,
+  close,
+}: {
+  text: string;
+  send: (words: string, secrets?: Secrets) => void;
+  close: () => void;
+}): ReactNode {
   const w = useWords(editing);
   const [words, setWords] = useState(text);
   const skill = namedSkill(words);

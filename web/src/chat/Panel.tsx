@@ -1,4 +1,5 @@
-// The panel beside a task: the run with its plan, the files, what was changed in them. Which one is open stands in the address.
+// The panel beside a task: the run with its plan, the files, what was changed in them. Which one is open stands in the
+// address.
 import { type KeyboardEvent, lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useFiles } from '../files/data';
 import { define, useWords } from '../lib/i18n';
@@ -6,7 +7,7 @@ import { ask } from '../lib/router';
 import { Glyph, type State } from '../ui/Glyph';
 import { Icon } from '../ui/Icon';
 import type { Costs } from './costs';
-import type { View } from './talk/conversation';
+import type { View } from './talk/view';
 import { type Kind, kinds } from './panels';
 import { planOf, type Todo } from './talk/plan';
 import { isActive } from './talk/turns';
@@ -72,7 +73,12 @@ export default function Panel({ kind, thread, view, costs }: PanelProps): ReactN
           ))}
         </div>
         <span className="grow" />
-        <button type="button" className="btn ghost icon sm" aria-label={w.close} onClick={() => ask({ panel: null, file: null, run: null })}>
+        <button
+          type="button"
+          className="btn ghost icon sm"
+          aria-label={w.close}
+          onClick={() => ask({ panel: null, file: null, run: null })}
+        >
           <Icon name="x" />
         </button>
       </div>
@@ -100,12 +106,17 @@ function turn(e: KeyboardEvent<HTMLElement>, kind: Kind, show: (k: Kind) => void
 function RunPanel({ thread, view, costs }: Omit<PanelProps, 'kind'>): ReactNode {
   const w = useWords(panelWords);
   const plan = useMemo(() => planOf(view.talk), [view.talk]);
-  const last = Object.values(view.talk.runs).filter((r) => !isActive(r)).sort((a, b) => b.began - a.began)[0];
+  const last = Object.values(view.talk.runs)
+    .filter((r) => !isActive(r))
+    .sort((a, b) => b.began - a.began)[0];
   return (
     <>
       <section className="block">
         <h2>
-          {w.plan} {plan && <span className="num">{w.of(plan.filter((t) => t.status === 'completed').length, plan.length)}</span>}
+          {w.plan}{' '}
+          {plan && (
+            <span className="num">{w.of(plan.filter((t) => t.status === 'completed').length, plan.length)}</span>
+          )}
           <span className="grow" />
           {plan && <Segments plan={plan} />}
         </h2>

@@ -32,7 +32,12 @@ export default function StartPage(): ReactNode {
   const start = (text: string, files: Sent[], thread: string, _: boolean, secrets?: Secrets): void => {
     const chosen = agent ? { ...options, agent } : options;
     keepOptions(thread, chosen);
-    void conversationOf(thread, true).say(text, { ...chosen, ...(folder ? { folder } : {}), ...(files.length > 0 ? { files } : {}) }, false, secrets);
+    void conversationOf(thread, true).say(
+      text,
+      { ...chosen, ...(folder ? { folder } : {}), ...(files.length > 0 ? { files } : {}) },
+      false,
+      secrets,
+    );
     go(`/c/${thread}`);
   };
   return (
@@ -48,7 +53,13 @@ export default function StartPage(): ReactNode {
               <Chips options={options} change={setOptions} />
               <FolderChip folder={folder} />
               {agent && (
-                <button type="button" className="chip" aria-label={w.withoutAgent(agent)} title={w.withoutAgent(agent)} onClick={() => ask({ agent: null }, true)}>
+                <button
+                  type="button"
+                  className="chip"
+                  aria-label={w.withoutAgent(agent)}
+                  title={w.withoutAgent(agent)}
+                  onClick={() => ask({ agent: null }, true)}
+                >
                   <Icon name="agent" />
                   <span className="cut">{agent}</span>
                   <Icon name="x" className="i car" />
@@ -95,14 +106,18 @@ function Desk(): ReactNode {
   const s = useWords(shell);
   const { data } = useTasks();
   const order = { waiting: 0, running: 1, failed: 2, answered: 3 } as Record<string, number>;
-  // What stands there keeps its place while the page is looked at, also when it is due no more; what comes stands below it.
+  // What stands there keeps its place while the page is looked at, also when it is due no more; what comes stands below
+  // it.
   const stood = useRef<string[]>([]);
   const all = (data?.threads ?? []).filter(isShown);
   const due = all
     .filter((t) => t.state in order)
     .sort((a, b) => (order[a.state] ?? 9) - (order[b.state] ?? 9))
     .slice(0, most);
-  const list = [...stood.current.flatMap((id) => all.filter((t) => t.thread_id === id)), ...due.filter((t) => !stood.current.includes(t.thread_id))];
+  const list = [
+    ...stood.current.flatMap((id) => all.filter((t) => t.thread_id === id)),
+    ...due.filter((t) => !stood.current.includes(t.thread_id)),
+  ];
   stood.current = list.map((t) => t.thread_id);
   if (list.length === 0) return null;
   return (
@@ -113,7 +128,11 @@ function Desk(): ReactNode {
           <span className="grow">
             <b className="cut">{t.title || s.untitled}</b>
           </span>
-          {t.state === 'waiting' ? <span className="btn sm">{w.answer}</span> : <small className="soft num">{when(t.updated_at)}</small>}
+          {t.state === 'waiting' ? (
+            <span className="btn sm">{w.answer}</span>
+          ) : (
+            <small className="soft num">{when(t.updated_at)}</small>
+          )}
         </Link>
       ))}
     </section>

@@ -1,4 +1,5 @@
-// A task as it was at a checkpoint, which the inspector leads to: the address says which one, and a line says what the next message goes on from.
+// A task as it was at a checkpoint, which the inspector leads to: the address says which one, and a line says what the
+// next message goes on from.
 import { type ReactNode, useEffect, useRef } from 'react';
 import { define, useWords } from '../lib/i18n';
 import { ask, useQueryOf } from '../lib/router';

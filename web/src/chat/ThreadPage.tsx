@@ -1,5 +1,15 @@
 // A task: its conversation, followed while it goes on, and the composer below.
-import { lazy, type ReactNode, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  lazy,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { api, Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
@@ -57,8 +67,12 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
   const s = useWords(shell);
   const [conversation, view] = useConversation(thread);
   const task = useTask(thread);
-  const turns = useMemo(() => turnsOf(view.talk, view.past ? undefined : view.active), [view.talk, view.active, view.past]);
-  const title = above?.title || task?.title || (turns[0]?.ask && textOf(turns[0].ask.message).slice(0, 60)) || s.untitled;
+  const turns = useMemo(
+    () => turnsOf(view.talk, view.past ? undefined : view.active),
+    [view.talk, view.active, view.past],
+  );
+  const title =
+    above?.title || task?.title || (turns[0]?.ask && textOf(turns[0].ask.message).slice(0, 60)) || s.untitled;
   useEffect(() => {
     document.title = `${title} · Pudu`;
   }, [title]);
@@ -75,13 +89,23 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
   const open = useMemo(() => openOf(view.talk), [view.talk]);
   const waits = task?.state === 'waiting' && !view.loading && !view.active;
   useEffect(() => {
-    if (!task || view.loading || view.active || view.past || (waits ? view.talk.asked.length === 0 : task.state === 'running')) return;
+    if (
+      !task ||
+      view.loading ||
+      view.active ||
+      view.past ||
+      (waits ? view.talk.asked.length === 0 : task.state === 'running')
+    )
+      return;
     keepOpen(thread, view.talk.asked); // all that is open is known
   }, [thread, task, view, waits]);
   useEffect(() => {
     if (waits) void conversation.questions();
   }, [waits, conversation]);
-  const queued = useMemo(() => Object.values(view.talk.runs).filter((r) => r.status === 'pending' && r.says && r.id !== view.active?.id), [view]);
+  const queued = useMemo(
+    () => Object.values(view.talk.runs).filter((r) => r.status === 'pending' && r.says && r.id !== view.active?.id),
+    [view],
+  );
   const isDemo = Object.values(view.talk.runs).some((r) => r.context?.['model_name'] === 'demo');
   const query = useQueryOf();
   const costs = useCosts(thread, Object.values(view.talk.runs).filter((r) => !isActive(r)).length).data;
@@ -131,7 +155,12 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
       <div className="scroll" ref={box} tabIndex={0} role="region" aria-label={w.conversation}>
         <div className="col talk">
           {view.older && <Older more={() => conversation.more()} />}
-          {missing ? <Missing /> : turns.length === 0 && view.trouble !== undefined && <Broken trouble={view.trouble} again={() => void conversation.load()} />}
+          {missing ? (
+            <Missing />
+          ) : (
+            turns.length === 0 &&
+            view.trouble !== undefined && <Broken trouble={view.trouble} again={() => void conversation.load()} />
+          )}
           <SpentOf value={spent}>
             {drawn.map((turn, i) => (
               <TurnView
@@ -139,7 +168,9 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
                 thread={thread}
                 turn={turn}
                 last={!above && i === drawn.length - 1}
-                {...(turn.ask && turn.ask.message.id in view.unsent ? { trouble: view.unsent[turn.ask.message.id] } : {})}
+                {...(turn.ask && turn.ask.message.id in view.unsent
+                  ? { trouble: view.unsent[turn.ask.message.id] }
+                  : {})}
                 busy={!!above || !!view.active || view.past}
                 waiting={view.past ? noneAsked : open}
                 answers={answers}
@@ -176,7 +207,12 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
                 bare={!!above}
                 focus
                 send={(text, files, _, queue, secrets) =>
-                  void conversation.say(text, { ...(above ? {} : options), ...(files.length > 0 ? { files } : {}) }, queue && !above, secrets)
+                  void conversation.say(
+                    text,
+                    { ...(above ? {} : options), ...(files.length > 0 ? { files } : {}) },
+                    queue && !above,
+                    secrets,
+                  )
                 }
                 stop={() => void conversation.stop()}
               >
@@ -196,7 +232,13 @@ export default function ThreadPage({ thread, above }: { thread: string; above?: 
 const noneAsked: Asked[] = [];
 
 /** What the turns ask for, the same as long as the conversation is. */
-function useActs(conversation: Conversation, options: Options, named: () => string, write: RefObject<Write>, goOnWords: string): TurnActs {
+function useActs(
+  conversation: Conversation,
+  options: Options,
+  named: () => string,
+  write: RefObject<Write>,
+  goOnWords: string,
+): TurnActs {
   const now = useRef(options);
   const branch = useRef(named);
   useEffect(() => {
@@ -235,7 +277,8 @@ function useRead(thread: string, unread: boolean): void {
   useEffect(() => {
     if (!unread) return;
     const tell = (): void => {
-      if (!document.hidden) void api('put', '/threads/{thread_id}/read', { path: { thread_id: thread } }).catch(() => {});
+      if (!document.hidden)
+        void api('put', '/threads/{thread_id}/read', { path: { thread_id: thread } }).catch(() => {});
     };
     tell();
     document.addEventListener('visibilitychange', tell);

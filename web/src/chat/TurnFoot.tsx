@@ -57,7 +57,14 @@ function VersionsOf({ versions, acts }: { versions: Versions; acts: Acts }): Rea
   const step = (n: number, label: string, icon: 'left' | 'right'): ReactNode => {
     const id = to(n);
     return (
-      <button type="button" className="btn ghost icon sm" data-version={icon === 'left' ? 'before' : 'after'} aria-label={label} disabled={!id} onClick={() => id && acts.version(id)}>
+      <button
+        type="button"
+        className="btn ghost icon sm"
+        data-version={icon === 'left' ? 'before' : 'after'}
+        aria-label={label}
+        disabled={!id}
+        onClick={() => id && acts.version(id)}
+      >
         <Icon name={icon} />
       </button>
     );
@@ -71,7 +78,10 @@ function VersionsOf({ versions, acts }: { versions: Versions; acts: Acts }): Rea
   );
 }
 
-/** When it was answered, how long the run took and what it cost, in money where that is known, else in tokens: the way to the inspector. */
+/**
+ * When it was answered, how long the run took and what it cost, in money where that is known, else in tokens: the way
+ * to the inspector.
+ */
 function Took({ thread, run, at }: { thread: string; run: Run; at: number }): ReactNode {
   const w = useWords(foot);
   const spent = useContext(SpentOf).get(run.id);
@@ -90,7 +100,17 @@ function Took({ thread, run, at }: { thread: string; run: Run; at: number }): Re
   );
 }
 
-export function Foot({ thread, turn, acts, busy }: { thread: string; turn: Turn; acts: Acts; busy: boolean }): ReactNode {
+export function Foot({
+  thread,
+  turn,
+  acts,
+  busy,
+}: {
+  thread: string;
+  turn: Turn;
+  acts: Acts;
+  busy: boolean;
+}): ReactNode {
   const w = useWords(foot);
   const [bringing, begin] = useBring(turn.ask ? textOf(turn.ask.message) : '');
   const { answer, run } = turn;
@@ -103,10 +123,22 @@ export function Foot({ thread, turn, acts, busy }: { thread: string; turn: Turn;
         <Copy bare label={w.copyAnswer} text={() => textOf(answer.message).trim()} />
         {!busy && (
           <>
-            <button type="button" className="btn ghost icon sm" aria-label={w.again} title={w.again} onClick={() => begin(w.again, (secrets) => acts.again(id, secrets))}>
+            <button
+              type="button"
+              className="btn ghost icon sm"
+              aria-label={w.again}
+              title={w.again}
+              onClick={() => begin(w.again, (secrets) => acts.again(id, secrets))}
+            >
               <Icon name="retry" />
             </button>
-            <button type="button" className="btn ghost icon sm" aria-label={w.branch} title={w.branch} onClick={() => acts.branch(id)}>
+            <button
+              type="button"
+              className="btn ghost icon sm"
+              aria-label={w.branch}
+              title={w.branch}
+              onClick={() => acts.branch(id)}
+            >
               <Icon name="branch" />
             </button>
           </>
@@ -124,7 +156,14 @@ export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boole
   const w = useWords(foot);
   const [editing, edit] = useState(false);
   const text = textOf(row.message);
-  if (editing) return <Editing text={text} send={(words, secrets) => acts.edit(row.message.id, words, secrets)} close={() => edit(false)} />;
+  if (editing)
+    return (
+      <Editing
+        text={text}
+        send={(words, secrets) => acts.edit(row.message.id, words, secrets)}
+        close={() => edit(false)}
+      />
+    );
   return (
     <>
       <SentFiles files={row.message.additional_kwargs?.['files']} />
@@ -136,7 +175,14 @@ export function Message({ row, acts, busy }: { row: Row; acts: Acts; busy: boole
           {row.versions && <VersionsOf versions={row.versions} acts={acts} />}
           <Copy bare label={w.copyMessage} text={() => text} />
           {!busy && (
-            <button type="button" className="btn ghost icon sm" data-edit aria-label={w.edit} title={w.edit} onClick={() => edit(true)}>
+            <button
+              type="button"
+              className="btn ghost icon sm"
+              data-edit
+              aria-label={w.edit}
+              title={w.edit}
+              onClick={() => edit(true)}
+            >
               <Icon name="edit" />
             </button>
           )}

@@ -49,7 +49,16 @@ export interface TurnActs extends Acts {
   detail: (run: string) => void;
 }
 
-export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiting, answers, trouble, acts }: TurnProps): ReactNode {
+export const TurnView = memo(function TurnView({
+  thread,
+  turn,
+  last,
+  busy,
+  waiting,
+  answers,
+  trouble,
+  acts,
+}: TurnProps): ReactNode {
   const waits = !turn.run && !!turn.ask?.open;
   const [watched] = useState(waits || isActive(turn.run));
   const said = turn.answer ? textOf(turn.answer.message).trim() : '';
@@ -57,13 +66,25 @@ export const TurnView = memo(function TurnView({ thread, turn, last, busy, waiti
   return (
     <section className={last ? 'turn last' : 'turn'} data-turn={turn.key}>
       {turn.ask && <Said turn={turn} trouble={trouble} busy={busy} acts={acts} />}
-      {(turn.steps.length > 0 || turn.run || waits) && !trouble && <RunView thread={thread} turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />}
+      {(turn.steps.length > 0 || turn.run || waits) && !trouble && (
+        <RunView thread={thread} turn={turn} last={last} waiting={last && waiting.length > 0} acts={acts} />
+      )}
       <Answers turn={turn} answers={answers} />
       {turn.answer && <Markdown text={said} writing={!!turn.answer.open} hold={hold} />}
-      <Asking thread={thread} turn={turn} last={last} busy={busy} waiting={waiting} answers={answers} answer={acts.answer} />
+      <Asking
+        thread={thread}
+        turn={turn}
+        last={last}
+        busy={busy}
+        waiting={waiting}
+        answers={answers}
+        answer={acts.answer}
+      />
       {!hold && <Given thread={thread} turn={turn} />}
       {!hold && <End turn={turn} last={last} acts={acts} />}
-      {turn.answer && !turn.answer.open && !hold && !turn.goesOn && <Foot thread={thread} turn={turn} acts={acts} busy={busy} />}
+      {turn.answer && !turn.answer.open && !hold && !turn.goesOn && (
+        <Foot thread={thread} turn={turn} acts={acts} busy={busy} />
+      )}
     </section>
   );
 });
@@ -80,7 +101,9 @@ function Said({ turn, trouble, busy, acts }: SaidProps): ReactNode {
   const e = useWords(errors);
   // The same words with other secrets are no other version of the words.
   const edit: Acts['edit'] = (id, words, secrets) =>
-    secrets && turn.last && turn.ask && words === textOf(turn.ask.message).trim() ? acts.again(turn.last, secrets) : acts.edit(id, words, secrets);
+    secrets && turn.last && turn.ask && words === textOf(turn.ask.message).trim()
+      ? acts.again(turn.last, secrets)
+      : acts.edit(id, words, secrets);
   return (
     <article className="me" aria-label={w.you}>
       <h2 className="sr">{w.you}</h2>
@@ -113,8 +136,23 @@ function unsentWords(trouble: unknown, w: typeof chat.en, e: typeof errors.en): 
 
 const calls = (steps: Step[]): number => steps.filter((s) => s.kind === 'call').length;
 
-/** The head of a run with its trail: open while it works, and while somebody watched it; else folded behind how long it took. */
-function RunView({ thread, turn, last, waiting, acts }: { thread: string; turn: Turn; last: boolean; waiting: boolean; acts: TurnActs }): ReactNode {
+/**
+ * The head of a run with its trail: open while it works, and while somebody watched it; else folded behind how long it
+ * took.
+ */
+function RunView({
+  thread,
+  turn,
+  last,
+  waiting,
+  acts,
+}: {
+  thread: string;
+  turn: Turn;
+  last: boolean;
+  waiting: boolean;
+  acts: TurnActs;
+}): ReactNode {
   const w = useWords(chat);
   const active = !turn.goesOn && (isActive(turn.run) || !turn.run);
   // What asks, or ended without an answer, is open: its last lines are what one looks for.
@@ -212,7 +250,11 @@ function End({ turn, last, acts }: { turn: Turn; last: boolean; acts: TurnActs }
           <Icon name="x" />
           <span>{run.error ? w.failed(run.error) : w.failedPlain}</span>
           {last && (
-            <button type="button" className="btn sm" onClick={() => begin(w.retry, (secrets) => acts.retry(turn, secrets))}>
+            <button
+              type="button"
+              className="btn sm"
+              onClick={() => begin(w.retry, (secrets) => acts.retry(turn, secrets))}
+            >
               {w.retry}
             </button>
           )}

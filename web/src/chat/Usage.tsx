@@ -1,4 +1,5 @@
-// The one sum: what the task has cost, in money where its models have prices, else in tokens. It opens to what each run took.
+// The one sum: what the task has cost, in money where its models have prices, else in tokens. It opens to what each run
+// took.
 import type { ReactNode } from 'react';
 import { define, lasted, some, thousands, useWords, when } from '../lib/i18n';
 import { moneys } from '../lib/money';
@@ -33,7 +34,8 @@ const words = define(
 type Taken = Pick<Spent, 'usage' | 'cost'>;
 
 /** What something took: money, or tokens where that has no price. */
-const sumOf = (t: Taken, tokens: (n: string) => string): string => moneys(t.cost) || tokens(thousands(t.usage.input_tokens + t.usage.output_tokens));
+const sumOf = (t: Taken, tokens: (n: string) => string): string =>
+  moneys(t.cost) || tokens(thousands(t.usage.input_tokens + t.usage.output_tokens));
 
 /** The sum in the head of a task: it opens the bill. */
 export function TotalCost({ costs }: { costs: Costs | undefined }): ReactNode {
@@ -41,7 +43,13 @@ export function TotalCost({ costs }: { costs: Costs | undefined }): ReactNode {
   const total = moneys(costs?.cost);
   if (!total) return null;
   return (
-    <button type="button" className="btn ghost sm num not-narrow" aria-label={w.show(total)} title={w.show(total)} onClick={() => ask({ panel: 'run', file: null, run: null })}>
+    <button
+      type="button"
+      className="btn ghost sm num not-narrow"
+      aria-label={w.show(total)}
+      title={w.show(total)}
+      onClick={() => ask({ panel: 'run', file: null, run: null })}
+    >
       {total}
     </button>
   );
@@ -62,7 +70,9 @@ export function UsageOf({ thread, costs }: { thread: string; costs: Costs | unde
           </dl>
           <ul className="runlist" aria-label={w.runs}>
             {(costs.runs ?? []).map((r) => {
-              const what = [r.ended ? lasted(Date.parse(r.ended) - Date.parse(r.began)) : '', sumOf(r, w.tokens)].filter(Boolean).join(' · ');
+              const what = [r.ended ? lasted(Date.parse(r.ended) - Date.parse(r.began)) : '', sumOf(r, w.tokens)]
+                .filter(Boolean)
+                .join(' · ');
               return (
                 <li key={r.run_id}>
                   <Link className="row" to={`/c/${thread}/run/${r.run_id}`}>

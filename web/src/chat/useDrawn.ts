@@ -1,4 +1,5 @@
-// Of a long conversation the newest turns are drawn at once, since they are what one looks at, and the rest as soon as those stand there.
+// Of a long conversation the newest turns are drawn at once, since they are what one looks at, and the rest as soon as
+// those stand there.
 import { startTransition, useEffect, useState } from 'react';
 import type { Turn } from './talk/turns';
 

@@ -1,5 +1,5 @@
-// Where a conversation stands on the screen: at its end when it is opened; the person's new words at the top when they are sent;
-// along with what is written, until the reader scrolls up.
+// Where a conversation stands on the screen: at its end when it is opened; the person's new words at the top when they
+// are sent; along with what is written, until the reader scrolls up.
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Turn } from './talk/turns';
 
@@ -9,9 +9,16 @@ const near = 40;
 /** What stands above new words, in pixels. */
 const margin = 16;
 
-/** Keeps a box at the end of what it has, and tells whether the reader is away from it and how to get back. Elsewhere says that the address leads to
- * another place of it. */
-export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[], ready: boolean, elsewhere = false): [boolean, () => void] {
+/**
+ * Keeps a box at the end of what it has, and tells whether the reader is away from it and how to get back. Elsewhere
+ * says that the address leads to another place of it.
+ */
+export function useFollowing(
+  box: RefObject<HTMLDivElement | null>,
+  turns: Turn[],
+  ready: boolean,
+  elsewhere = false,
+): [boolean, () => void] {
   const [away, setAway] = useState(false);
   const following = useRef(true);
   const last = useRef('');
@@ -53,7 +60,12 @@ export function useFollowing(box: RefObject<HTMLDivElement | null>, turns: Turn[
     if (opened.current && fresh && el && newest) {
       el.scrollTop += newest.getBoundingClientRect().top - el.getBoundingClientRect().top - margin;
       following.current = true;
-    } else if (!opened.current || (following.current && above) || (following.current && el && newest && newest.scrollHeight > el.clientHeight - 200)) toEnd();
+    } else if (
+      !opened.current ||
+      (following.current && above) ||
+      (following.current && el && newest && newest.scrollHeight > el.clientHeight - 200)
+    )
+      toEnd();
     opened.current = true;
   });
   return [away, toEnd];

@@ -2,7 +2,8 @@
 import { useEffect } from 'react';
 import { ask, useQueryOf } from '../lib/router';
 import { failed } from '../shell/Failure';
-import type { Conversation, View } from './talk/conversation';
+import type { Conversation } from './talk/conversation';
+import type { View } from './talk/view';
 
 export function usePrint(conversation: Conversation, view: View): void {
   const wanted = useQueryOf().get('print') !== null;

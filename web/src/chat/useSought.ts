@@ -1,15 +1,21 @@
-// A message that the address names (#m-ID), such as where a hit of a search leads: it is loaded, however old it is, put onto the
-// screen and marked.
+// A message that the address names (#m-ID), such as where a hit of a search leads: it is loaded, however old it is, put
+// onto the screen and marked.
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { wordsNow } from '../lib/i18n';
 import { useHash } from '../lib/router';
 import { toast } from '../ui/Toasts';
-import type { Conversation, View } from './talk/conversation';
+import type { Conversation } from './talk/conversation';
+import type { View } from './talk/view';
 import { sameMessage, type Turn } from './talk/turns';
 import { chat } from './words';
 
 /** Leads to the message, and tells whether the address names one. */
-export function useSought(conversation: Conversation, view: View, turns: Turn[], box: RefObject<HTMLElement | null>): boolean {
+export function useSought(
+  conversation: Conversation,
+  view: View,
+  turns: Turn[],
+  box: RefObject<HTMLElement | null>,
+): boolean {
   const hash = useHash();
   const sought = hash.startsWith('#m-') ? decodeURIComponent(hash.slice(3)) : '';
   const [reached, setReached] = useState('');
@@ -35,7 +41,12 @@ export function useSought(conversation: Conversation, view: View, turns: Turn[],
     const section = turn && box.current?.querySelector<HTMLElement>(`[data-turn="${CSS.escape(turn.key)}"]`);
     if (!section) return;
     shown.current = sought;
-    const place = (turn.ask?.message.id === reached ? section.querySelector('.me') : turn.answer?.message.id === reached ? section.querySelector('.prose') : null) ?? section;
+    const place =
+      (turn.ask?.message.id === reached
+        ? section.querySelector('.me')
+        : turn.answer?.message.id === reached
+          ? section.querySelector('.prose')
+          : null) ?? section;
     for (const before of box.current?.querySelectorAll('.sought') ?? []) before.classList.remove('sought');
     place.classList.add('sought');
     place.scrollIntoView({ block: section === place || place.clientHeight > innerHeight / 2 ? 'start' : 'center' });

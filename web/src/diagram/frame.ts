@@ -1,5 +1,5 @@
-// The page that draws diagrams. It runs in a frame of nobody: it has no origin, no cookie, no network but its own files, and hands
-// back a picture. What a diagram contains can reach nothing else.
+// The page that draws diagrams. It runs in a frame of nobody: it has no origin, no cookie, no network but its own
+// files, and hands back a picture. What a diagram contains can reach nothing else.
 import mermaid from 'mermaid';
 import { type Asked, bounds, type Drawn } from './wire';
 

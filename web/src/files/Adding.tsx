@@ -43,7 +43,13 @@ export function AddFiles({ uploads }: { uploads: Uploads }): ReactNode {
   const over = useDropped((files) => void uploads.add(files));
   return (
     <>
-      <button type="button" className="btn ghost icon" aria-label={w.add} title={w.add} onClick={() => input.current?.click()}>
+      <button
+        type="button"
+        className="btn ghost icon"
+        aria-label={w.add}
+        title={w.add}
+        onClick={() => input.current?.click()}
+      >
         <Icon name="clip" />
       </button>
       <input
@@ -132,18 +138,32 @@ export function Chips({ uploads }: { uploads: Uploads }): ReactNode {
 function Chip({ upload: u, uploads }: { upload: Upload; uploads: Uploads }): ReactNode {
   const w = useWords(words);
   const busy = u.state === 'sending' || u.state === 'waits';
-  const why = u.why?.kind === 'large' ? w.large(u.name, sized(u.size), sized(u.why.limit)) : u.why?.kind === 'lost' ? w.lost : u.why?.text || w.refused;
+  const why =
+    u.why?.kind === 'large'
+      ? w.large(u.name, sized(u.size), sized(u.why.limit))
+      : u.why?.kind === 'lost'
+        ? w.lost
+        : u.why?.text || w.refused;
   return (
     <li className={u.state === 'refused' ? 'filechip bad' : 'filechip'}>
       <Icon name={u.state === 'refused' ? 'alert' : 'file'} />
       {u.state === 'refused' && u.why?.kind === 'large' ? null : <span className="name cut">{u.name}</span>}
-      {u.state === 'refused' ? <small role="alert">{why}</small> : <small className="num">{busy ? w.sending(Math.floor(u.part * 100)) : sized(u.size)}</small>}
+      {u.state === 'refused' ? (
+        <small role="alert">{why}</small>
+      ) : (
+        <small className="num">{busy ? w.sending(Math.floor(u.part * 100)) : sized(u.size)}</small>
+      )}
       {u.state === 'refused' && u.why?.kind !== 'large' && (
         <button type="button" className="btn ghost sm" onClick={() => uploads.again(u.id)}>
           {w.again}
         </button>
       )}
-      <button type="button" className="drop-it" aria-label={busy ? w.cancel(u.name) : w.remove(u.name)} onClick={() => uploads.drop(u.id)}>
+      <button
+        type="button"
+        className="drop-it"
+        aria-label={busy ? w.cancel(u.name) : w.remove(u.name)}
+        onClick={() => uploads.drop(u.id)}
+      >
         <Icon name="x" />
       </button>
       {busy && <span className="fill" aria-hidden="true" style={{ transform: `scaleX(${u.part})` }} />}
@@ -154,13 +174,19 @@ function Chip({ upload: u, uploads }: { upload: Upload; uploads: Uploads }): Rea
 /** The files that a message came with. */
 export function SentFiles({ files }: { files: unknown }): ReactNode {
   const w = useWords(words);
-  const list = (Array.isArray(files) ? files : []).filter((f): f is Sent => typeof (f as Sent | null)?.filename === 'string');
+  const list = (Array.isArray(files) ? files : []).filter(
+    (f): f is Sent => typeof (f as Sent | null)?.filename === 'string',
+  );
   if (list.length === 0) return null;
   return (
     <ul className="sent" aria-label={w.list}>
       {list.map((f) => (
         <li key={f.filename}>
-          <button type="button" className="filechip" onClick={() => ask({ panel: 'files', file: `uploads/${f.filename}` })}>
+          <button
+            type="button"
+            className="filechip"
+            onClick={() => ask({ panel: 'files', file: `uploads/${f.filename}` })}
+          >
             <Icon name="file" />
             <span className="sr">{w.open} </span>
             <span className="name cut">{f.filename}</span>

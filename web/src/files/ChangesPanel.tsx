@@ -1,6 +1,6 @@
 // What a run has changed in the files of its task: diffs, and the way back.
 import { type ReactNode, useMemo } from 'react';
-import type { View } from '../chat/talk/conversation';
+import type { View } from '../chat/talk/view';
 import type { Run } from '../chat/talk/talk';
 import { useWords, when } from '../lib/i18n';
 import { ask, useQueryOf } from '../lib/router';
@@ -69,7 +69,14 @@ function Whole({ thread, run, runs, changes }: WholeProps): ReactNode {
           </span>
         )}
         {list.length > 0 && (
-          <button type="button" className="btn ghost sm" aria-label={w.undo} title={w.undo} disabled={undo.busy} onClick={() => void undo.look()}>
+          <button
+            type="button"
+            className="btn ghost sm"
+            aria-label={w.undo}
+            title={w.undo}
+            disabled={undo.busy}
+            onClick={() => void undo.look()}
+          >
             <Icon name="undo" />
             {(wide || !roomy) && <span className="label">{w.undo}</span>}
           </button>
@@ -97,7 +104,13 @@ function Which({ run, runs }: { run: string; runs: Run[] }): ReactNode {
   const nameOfRun = (r: Run): string => r.says?.text.slice(0, 60) || when(r.began);
   const items = runs.slice(0, 30).map((r, i): Item => {
     const label = i === 0 ? w.last : nameOfRun(r);
-    return { key: r.id, label, hint: i === 0 ? nameOfRun(r) : when(r.began), on: r.id === run, choose: () => ask({ run: i === 0 ? null : r.id }, true) };
+    return {
+      key: r.id,
+      label,
+      hint: i === 0 ? nameOfRun(r) : when(r.began),
+      on: r.id === run,
+      choose: () => ask({ run: i === 0 ? null : r.id }, true),
+    };
   });
   const chosen = items.find((i) => i.on);
   return (
@@ -125,10 +138,21 @@ function Names({ list }: { list: FileChange[] }): ReactNode {
             <span className="cut">{folder || '/'}</span>
           </div>
           {inside.map((f) => (
-            <button key={f.path} type="button" className="row d1" onClick={() => document.querySelector(`[data-file="${CSS.escape(short(f.path))}"]`)?.scrollIntoView()}>
+            <button
+              key={f.path}
+              type="button"
+              className="row d1"
+              onClick={() => document.querySelector(`[data-file="${CSS.escape(short(f.path))}"]`)?.scrollIntoView()}
+            >
               <span className="cut">{nameOf(f.path)}</span>
               <span className="at">
-                {f.status === 'created' ? w.created : f.status === 'deleted' ? w.deleted : <Counts add={f.additions} del={f.deletions} />}
+                {f.status === 'created' ? (
+                  w.created
+                ) : f.status === 'deleted' ? (
+                  w.deleted
+                ) : (
+                  <Counts add={f.additions} del={f.deletions} />
+                )}
               </span>
             </button>
           ))}

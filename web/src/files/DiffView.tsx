@@ -64,7 +64,8 @@ function Said({ line }: { line: Line }): ReactNode {
   return line.kind !== 'same' && <span className="sr">{line.kind === 'add' ? w.added : w.removed}</span>;
 }
 
-const Pieces = ({ line }: { line: Line }): ReactNode => line.pieces.map((p, k) => (p.marked ? <Marked key={k} line={line} text={p.text} /> : <span key={k}>{p.text}</span>));
+const Pieces = ({ line }: { line: Line }): ReactNode =>
+  line.pieces.map((p, k) => (p.marked ? <Marked key={k} line={line} text={p.text} /> : <span key={k}>{p.text}</span>));
 
 /** A line on its side; where the other side alone has one there is none. */
 const Side = ({ line, no }: { line: Line | undefined; no: number | undefined }): ReactNode => (
@@ -77,4 +78,5 @@ const Side = ({ line, no }: { line: Line | undefined; no: number | undefined }):
   </>
 );
 
-const Marked = ({ line, text }: { line: Line; text: string }): ReactNode => (line.kind === 'add' ? <ins>{text}</ins> : <del>{text}</del>);
+const Marked = ({ line, text }: { line: Line; text: string }): ReactNode =>
+  line.kind === 'add' ? <ins>{text}</ins> : <del>{text}</del>;

@@ -1,4 +1,5 @@
-// A text that a person edits. It is saved if it still is what he began with; if not, he chooses: his, the other one, or a look at both.
+// A text that a person edits. It is saved if it still is what he began with; if not, he chooses: his, the other one, or
+// a look at both.
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { api, Trouble } from '../lib/api/client';
@@ -33,18 +34,20 @@ export function Editor({ thread, path, done }: EditorProps): ReactNode {
   const [saving, setSaving] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const read = async (): Promise<string> => (await textAt(fileAt(thread, path), mostEdited)).text;
-  const failed = (error: unknown): void => setTrouble(error instanceof Trouble && error.status === 409 ? w.busy : sentence(error, e));
+  const failed = (error: unknown): void =>
+    setTrouble(error instanceof Trouble && error.status === 409 ? w.busy : sentence(error, e));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is read once; what is read later is compared with it
   useEffect(() => {
     if (kept) return;
     read().then((it) => {
       setBase(it);
       setText(it);
     }, failed);
-    // The file is read once: what is read later is compared with it.
   }, []);
+  const there = base !== null;
   useEffect(() => {
-    if (base !== null) field.current?.focus();
-  }, [base === null]);
+    if (there) field.current?.focus();
+  }, [there]);
   const write = (next: string): void => {
     setText(next);
     keepEdit(thread, path, base === null || next === base ? null : { base, text: next });
@@ -59,7 +62,10 @@ export function Editor({ thread, path, done }: EditorProps): ReactNode {
     setTrouble(undefined);
     try {
       const where = { thread_id: thread, path: whole(path).slice(1) };
-      await api('put', '/threads/{thread_id}/artifacts/{path}', { path: where, body: { content: text, expected_sha256: sha256(seen) } });
+      await api('put', '/threads/{thread_id}/artifacts/{path}', {
+        path: where,
+        body: { content: text, expected_sha256: sha256(seen) },
+      });
       close();
     } catch (error) {
       if (error instanceof Trouble && error.status === 412) await read().then(setTheirs, failed);
@@ -103,7 +109,15 @@ export function Editor({ thread, path, done }: EditorProps): ReactNode {
           <span>{trouble}</span>
         </p>
       )}
-      <textarea ref={field} className="filetext" aria-label={w.text} spellCheck={false} value={text} disabled={base === null} onChange={(event) => write(event.target.value)} />
+      <textarea
+        ref={field}
+        className="filetext"
+        aria-label={w.text}
+        spellCheck={false}
+        value={text}
+        disabled={base === null}
+        onChange={(event) => write(event.target.value)}
+      />
     </form>
   );
 }

@@ -25,11 +25,20 @@ export function FileDiff({ thread, run, file, folded, split }: FileDiffProps): R
   const [open, setOpen] = useState(!folded);
   const path = short(file.path);
   const undo = useUndo(thread, run, [file.path]);
-  const [back, tag] = { created: [w.remove, w.created], deleted: [w.bringBack, w.deleted] }[file.status] ?? [w.putBack, ''];
+  const [back, tag] = { created: [w.remove, w.created], deleted: [w.bringBack, w.deleted] }[file.status] ?? [
+    w.putBack,
+    '',
+  ];
   return (
     <section className="diff" aria-label={path} data-file={path}>
       <header>
-        <button type="button" className="foldbutton" aria-expanded={open} aria-label={w.fold(path)} onClick={() => setOpen(!open)}>
+        <button
+          type="button"
+          className="foldbutton"
+          aria-expanded={open}
+          aria-label={w.fold(path)}
+          onClick={() => setOpen(!open)}
+        >
           <Icon name={open ? 'down' : 'right'} />
           <b className="cut">{path}</b>
         </button>
@@ -41,7 +50,14 @@ export function FileDiff({ thread, run, file, folded, split }: FileDiffProps): R
             {w.open}
           </button>
         )}
-        <button type="button" className="btn ghost sm" aria-label={back} title={back} disabled={undo.busy} onClick={() => void undo.look()}>
+        <button
+          type="button"
+          className="btn ghost sm"
+          aria-label={back}
+          title={back}
+          disabled={undo.busy}
+          onClick={() => void undo.look()}
+        >
           <Icon name="undo" />
           <span className="label">{back}</span>
         </button>
@@ -59,10 +75,23 @@ export const Counts = ({ add, del }: { add: number; del: number }): ReactNode =>
     </span>
   );
 
-function Content({ thread, file, path, split }: { thread: string; file: FileChange; path: string; split: boolean }): ReactNode {
+function Content({
+  thread,
+  file,
+  path,
+  split,
+}: {
+  thread: string;
+  file: FileChange;
+  path: string;
+  split: boolean;
+}): ReactNode {
   const w = useWords(words);
   const hunks = useMemo(() => hunksOf(file.diff), [file.diff]);
-  if (file.symlink) return <p className="filenote soft">{w.link(short(file.symlink_target_after ?? file.symlink_target_before ?? ''))}</p>;
+  if (file.symlink)
+    return (
+      <p className="filenote soft">{w.link(short(file.symlink_target_after ?? file.symlink_target_before ?? ''))}</p>
+    );
   if (file.sensitive) return <p className="filenote soft">{w.sensitive}</p>;
   if (kindOf(path) === 'image' && file.status !== 'deleted') {
     return (
@@ -82,7 +111,8 @@ function Content({ thread, file, path, split }: { thread: string; file: FileChan
   const size = (n: number | null): string => (n === null ? '–' : sized(n));
   return (
     <p className="filenote soft num">
-      {file.binary ? w.binary : /large|size/.test(file.diff_unavailable_reason ?? '') ? w.tooLarge : w.noDiff} {w.sizes(size(file.size_before), size(file.size_after))}
+      {file.binary ? w.binary : /large|size/.test(file.diff_unavailable_reason ?? '') ? w.tooLarge : w.noDiff}{' '}
+      {w.sizes(size(file.size_before), size(file.size_after))}
     </p>
   );
 }

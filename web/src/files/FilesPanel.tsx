@@ -1,5 +1,5 @@
-// The files of a task: the tree, and the file that is chosen; both beside each other where the panel is wide. They are read anew
-// when a run has done something.
+// The files of a task: the tree, and the file that is chosen; both beside each other where the panel is wide. They are
+// read anew when a run has done something.
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Trouble } from '../lib/api/client';
@@ -7,7 +7,7 @@ import { sized, useWords } from '../lib/i18n';
 import { useQueryOf } from '../lib/router';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
-import type { View } from '../chat/talk/conversation';
+import type { View } from '../chat/talk/view';
 import { allAt, filesKey, mostListed, short, useFiles } from './data';
 import { Broken } from './Preview';
 import { Tree } from './Tree';
@@ -34,8 +34,16 @@ export default function FilesPanel({ thread, view }: { thread: string; view: Vie
         <div className="fileside">
           {list.length > 0 && (
             <div className="sumline">
-              <span className="grow num">{sized(list.reduce((sum, e) => sum + (e.kind === 'file' ? e.size : 0), 0))}</span>
-              <a className="btn ghost sm" href={allAt(thread)} download aria-label={w.downloadAll} title={w.downloadAll}>
+              <span className="grow num">
+                {sized(list.reduce((sum, e) => sum + (e.kind === 'file' ? e.size : 0), 0))}
+              </span>
+              <a
+                className="btn ghost sm"
+                href={allAt(thread)}
+                download
+                aria-label={w.downloadAll}
+                title={w.downloadAll}
+              >
                 <Icon name="download" />
                 {w.all}
               </a>
@@ -52,7 +60,13 @@ export default function FilesPanel({ thread, view }: { thread: string; view: Vie
         </div>
       )}
       {entry ? (
-        <Viewer key={open} thread={thread} entry={entry} path={open} {...(writing?.path === open ? { writing: writing.text } : {})} />
+        <Viewer
+          key={open}
+          thread={thread}
+          entry={entry}
+          path={open}
+          {...(writing?.path === open ? { writing: writing.text } : {})}
+        />
       ) : writing?.path === open && asked ? (
         <Writing thread={thread} path={open} text={writing.text} />
       ) : (

@@ -8,7 +8,11 @@ import { endingOf, fileAt, nameOf } from './data';
 import { givenIn } from './working';
 
 const words = define(
-  { given: 'Files of this answer', open: (name: string) => `Open ${name}`, download: (name: string) => `Download ${name}` },
+  {
+    given: 'Files of this answer',
+    open: (name: string) => `Open ${name}`,
+    download: (name: string) => `Download ${name}`,
+  },
   { given: '此回复的文件', open: (name: string) => `打开 ${name}`, download: (name: string) => `下载 ${name}` },
 );
 
@@ -24,12 +28,22 @@ export function Given({ thread, turn }: { thread: string; turn: Turn }): ReactNo
             {endingOf(path).slice(0, 4).toUpperCase()}
           </span>
           <span className="grow">
-            <button type="button" className="t cut stretched" aria-label={w.open(nameOf(path))} onClick={() => ask({ panel: 'files', file: path })}>
+            <button
+              type="button"
+              className="t cut stretched"
+              aria-label={w.open(nameOf(path))}
+              onClick={() => ask({ panel: 'files', file: path })}
+            >
               {nameOf(path)}
             </button>
             <small className="cut">{path.slice(0, Math.max(0, path.lastIndexOf('/')))}</small>
           </span>
-          <a className="btn ghost icon sm" href={fileAt(thread, path, true)} download={nameOf(path)} aria-label={w.download(nameOf(path))}>
+          <a
+            className="btn ghost icon sm"
+            href={fileAt(thread, path, true)}
+            download={nameOf(path)}
+            aria-label={w.download(nameOf(path))}
+          >
             <Icon name="download" />
           </a>
         </li>

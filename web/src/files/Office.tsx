@@ -1,4 +1,5 @@
-// Documents of an office as a person reads them: the sheets of a workbook as tables, the words of a document or of slides.
+// Documents of an office as a person reads them: the sheets of a workbook as tables, the words of a document or of
+// slides.
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { send, Trouble } from '../lib/api/client';
@@ -32,7 +33,17 @@ async function readAt(address: string, ending: string, signal: AbortSignal): Pro
   }
 }
 
-export default function Office({ thread, path, address, state }: { thread: string; path: string; address: string; state: string }): ReactNode {
+export default function Office({
+  thread,
+  path,
+  address,
+  state,
+}: {
+  thread: string;
+  path: string;
+  address: string;
+  state: string;
+}): ReactNode {
   const w = useWords(words);
   const file = useQuery({
     queryKey: [...filesKey(thread), 'office', address, state],
@@ -47,7 +58,13 @@ export default function Office({ thread, path, address, state }: { thread: strin
   if (data === 'other') return <p className="fileview soft">{w.notReadable}</p>;
   return (
     <>
-      {'sheets' in data ? <Book sheets={data.sheets} name={nameOf(path)} /> : 'parts' in data ? <Paper parts={data.parts} /> : <Slides of={data.slides} />}
+      {'sheets' in data ? (
+        <Book sheets={data.sheets} name={nameOf(path)} />
+      ) : 'parts' in data ? (
+        <Paper parts={data.parts} />
+      ) : (
+        <Slides of={data.slides} />
+      )}
       <p className="filenote soft">{w.withoutLayout}</p>
     </>
   );
@@ -168,7 +185,9 @@ function Block({ part }: { part: Part }): ReactNode {
 }
 
 const Pieces = ({ of }: { of: { text: string; bold: boolean; italic: boolean }[] }): ReactNode =>
-  of.map((p, i) => (p.bold ? <strong key={i}>{p.text}</strong> : p.italic ? <em key={i}>{p.text}</em> : <span key={i}>{p.text}</span>));
+  of.map((p, i) =>
+    p.bold ? <strong key={i}>{p.text}</strong> : p.italic ? <em key={i}>{p.text}</em> : <span key={i}>{p.text}</span>,
+  );
 
 function Slides({ of }: { of: string[][] }): ReactNode {
   const w = useWords(words);

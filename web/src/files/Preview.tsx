@@ -70,14 +70,24 @@ function Page({ thread, path, state }: { thread: string; path: string; state: st
   const w = useWords(words);
   const link = useQuery({
     queryKey: [...filesKey(thread), 'page', path, state],
-    queryFn: ({ signal }) => api('get', '/threads/{thread_id}/preview', { path: { thread_id: thread }, query: { path: whole(path) }, signal }),
+    queryFn: ({ signal }) =>
+      api('get', '/threads/{thread_id}/preview', { path: { thread_id: thread }, query: { path: whole(path) }, signal }),
     staleTime: 50 * 60_000, // a link lasts an hour
     retry: false,
   });
   if (link.error) return <Broken error={link.error} again={() => void link.refetch()} />;
   const { url } = (link.data ?? {}) as { url?: string };
   if (!url) return <div className="fileframe" aria-busy="true" />;
-  return <iframe key={state} className="fileframe" sandbox="allow-scripts allow-forms" referrerPolicy="no-referrer" src={url} title={w.page1(nameOf(path))} />;
+  return (
+    <iframe
+      key={state}
+      className="fileframe"
+      sandbox="allow-scripts allow-forms"
+      referrerPolicy="no-referrer"
+      src={url}
+      title={w.page1(nameOf(path))}
+    />
+  );
 }
 
 function TextFile({ thread, path, address, state, source }: PreviewProps): ReactNode {
@@ -103,7 +113,19 @@ function TextFile({ thread, path, address, state, source }: PreviewProps): React
 }
 
 /** A text in the form of its kind. */
-export function Words({ thread, path, text, source = false, writing = false }: { thread: string; path: string; text: string; source?: boolean; writing?: boolean }): ReactNode {
+export function Words({
+  thread,
+  path,
+  text,
+  source = false,
+  writing = false,
+}: {
+  thread: string;
+  path: string;
+  text: string;
+  source?: boolean;
+  writing?: boolean;
+}): ReactNode {
   const kind = source ? 'text' : kindOf(path);
   if (kind === 'markdown')
     return (
@@ -135,7 +157,10 @@ function pretty(text: string): string {
 /** Text as it is, with the numbers of its lines. */
 function Lines({ text, name }: { text: string; name: string }): ReactNode {
   const w = useWords(words);
-  const numbers = useMemo(() => Array.from({ length: text.replace(/\n$/, '').split('\n').length }, (_, i) => i + 1).join('\n'), [text]);
+  const numbers = useMemo(
+    () => Array.from({ length: text.replace(/\n$/, '').split('\n').length }, (_, i) => i + 1).join('\n'),
+    [text],
+  );
   return (
     <div className="filelines" tabIndex={0} role="region" aria-label={w.content(name)}>
       <pre className="nos" aria-hidden="true">

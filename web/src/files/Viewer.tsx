@@ -32,7 +32,13 @@ export function Viewer({ thread, entry, path, writing }: ViewerProps): ReactNode
   return (
     <section className="fileone" aria-label={path}>
       <div className="crumb">
-        <button type="button" className="btn ghost icon sm totree" aria-label={w.allFiles} title={w.allFiles} onClick={() => ask({ file: null })}>
+        <button
+          type="button"
+          className="btn ghost icon sm totree"
+          aria-label={w.allFiles}
+          title={w.allFiles}
+          onClick={() => ask({ file: null })}
+        >
           <Icon name="left" />
         </button>
         <b className="cut" title={path}>
@@ -51,11 +57,22 @@ export function Viewer({ thread, entry, path, writing }: ViewerProps): ReactNode
           </span>
         )}
         {canEdit && !version && writing === undefined && (
-          <button type="button" className="btn ghost icon sm" aria-label={w.edit} title={w.edit} onClick={() => setEditing(true)}>
+          <button
+            type="button"
+            className="btn ghost icon sm"
+            aria-label={w.edit}
+            title={w.edit}
+            onClick={() => setEditing(true)}
+          >
             <Icon name="edit" />
           </button>
         )}
-        <a className="btn ghost icon sm" href={fileAt(thread, path, true)} download={nameOf(path)} aria-label={w.download(nameOf(path))}>
+        <a
+          className="btn ghost icon sm"
+          href={fileAt(thread, path, true)}
+          download={nameOf(path)}
+          aria-label={w.download(nameOf(path))}
+        >
           <Icon name="download" />
         </a>
       </div>
@@ -69,7 +86,13 @@ export function Viewer({ thread, entry, path, writing }: ViewerProps): ReactNode
         </p>
       )}
       {writing === undefined ? (
-        <Preview thread={thread} path={path} address={address} state={version ? version.sha256 : `${entry.modified_at}-${entry.size}`} source={source} />
+        <Preview
+          thread={thread}
+          path={path}
+          address={address}
+          state={version ? version.sha256 : `${entry.modified_at}-${entry.size}`}
+          source={source}
+        />
       ) : (
         <Writing thread={thread} path={path} text={writing} />
       )}
@@ -107,7 +130,13 @@ function Versions({ versions, shown, show }: VersionsProps): ReactNode {
   const at = shown ? versions.indexOf(shown) : 0;
   const number = versions.length - at;
   const step = (to: Version | undefined, label: string, icon: 'left' | 'right'): ReactNode => (
-    <button type="button" className="btn ghost icon sm" aria-label={label} disabled={!to} onClick={() => to && show(to.version)}>
+    <button
+      type="button"
+      className="btn ghost icon sm"
+      aria-label={label}
+      disabled={!to}
+      onClick={() => to && show(to.version)}
+    >
       <Icon name={icon} />
     </button>
   );

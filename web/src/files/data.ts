@@ -17,7 +17,18 @@ export const whole = (path: string): string => (path.startsWith('/') ? path : ho
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** How a file is shown. */
-export type Kind = 'markdown' | 'json' | 'csv' | 'html' | 'text' | 'image' | 'pdf' | 'audio' | 'video' | 'office' | 'other';
+export type Kind =
+  | 'markdown'
+  | 'json'
+  | 'csv'
+  | 'html'
+  | 'text'
+  | 'image'
+  | 'pdf'
+  | 'audio'
+  | 'video'
+  | 'office'
+  | 'other';
 
 const kinds: Record<Exclude<Kind, 'other'>, string> = {
   markdown: 'md markdown mdx',
@@ -34,7 +45,9 @@ const kinds: Record<Exclude<Kind, 'other'>, string> = {
     'yaml yml toml ini cfg conf env properties tex bib srt vtt diff patch dockerfile makefile gitignore lock mod sum proto graphql ' +
     'vue svelte jsonl ndjson rst adoc org csl ics eml',
 };
-const kindOfEnding = new Map(Object.entries(kinds).flatMap(([kind, ends]) => ends.split(/\s+/).map((e) => [e, kind as Kind])));
+const kindOfEnding = new Map(
+  Object.entries(kinds).flatMap(([kind, ends]) => ends.split(/\s+/).map((e) => [e, kind as Kind])),
+);
 
 /** What comes behind the last dot of a name, or the name itself where there is none. */
 export const endingOf = (path: string): string => nameOf(path).toLowerCase().split('.').at(-1) ?? '';
@@ -104,14 +117,19 @@ export interface Text {
 
 /** Reads a text at an address of the server. */
 export async function textAt(address: string, most: number, signal?: AbortSignal): Promise<Text> {
-  const response = await send(address.slice(at('').length), { headers: { Range: `bytes=0-${most - 1}` }, ...(signal ? { signal } : {}) }).catch(
-    (error: unknown) => {
-      if (error instanceof Object && 'status' in error && error.status === 416) return null; // nothing is in it
-      throw error;
-    },
-  );
+  const response = await send(address.slice(at('').length), {
+    headers: { Range: `bytes=0-${most - 1}` },
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (error instanceof Object && 'status' in error && error.status === 416) return null; // nothing is in it
+    throw error;
+  });
   if (!response) return { text: '', cut: false, binary: false };
   const bytes = new Uint8Array(await response.arrayBuffer());
   const size = Number(response.headers.get('Content-Range')?.split('/')[1] ?? bytes.length);
-  return { text: new TextDecoder().decode(bytes), cut: size > bytes.length, binary: bytes.subarray(0, 8192).includes(0) };
+  return {
+    text: new TextDecoder().decode(bytes),
+    cut: size > bytes.length,
+    binary: bytes.subarray(0, 8192).includes(0),
+  };
 }

@@ -1,5 +1,5 @@
-// Diffs: the unified form is read, two texts are compared, and in lines that took the place of others the words are marked that
-// changed.
+// Diffs: the unified form is read, two texts are compared, and in lines that took the place of others the words are
+// marked that changed.
 
 /** A piece of a line; marked is what the other line does not have. */
 export interface Piece {
@@ -63,7 +63,10 @@ export function hunksBetween(before: string, after: string): Hunk[] {
   const hunks: Hunk[] = [];
   let skipped = 0;
   all.forEach((line, n) => {
-    if (!shown[n]) return void skipped++;
+    if (!shown[n]) {
+      skipped++;
+      return;
+    }
     if (n === 0 || !shown[n - 1]) hunks.push({ before: skipped, lines: [] });
     skipped = 0;
     hunks.at(-1)?.lines.push(line);
@@ -87,7 +90,11 @@ export function merged(a: string[], b: string[]): Merged[] {
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
   const [n, m] = [a.length - start - end, b.length - start - end];
   const out: Merged[] = a.slice(0, start).map((text, i) => ['same', text, i, i]);
-  out.push(...middle(a.slice(start, start + n), b.slice(start, start + m)).map(([k, t, i, j]): Merged => [k, t, i + start, j + start]));
+  out.push(
+    ...middle(a.slice(start, start + n), b.slice(start, start + m)).map(
+      ([k, t, i, j]): Merged => [k, t, i + start, j + start],
+    ),
+  );
   for (let i = 0; i < end; i++) out.push(['same', a[start + n + i] as string, start + n + i, start + m + i]);
   return out;
 }
@@ -129,7 +136,8 @@ export function pairsOf(lines: Line[]): [old: Line | undefined, now: Line | unde
     while (lines[i]?.kind === 'del') i++;
     const mid = i;
     while (lines[i]?.kind === 'add') i++;
-    for (let k = 0; k < Math.max(mid - from, i - mid); k++) out.push([from + k < mid ? lines[from + k] : undefined, mid + k < i ? lines[mid + k] : undefined]);
+    for (let k = 0; k < Math.max(mid - from, i - mid); k++)
+      out.push([from + k < mid ? lines[from + k] : undefined, mid + k < i ? lines[mid + k] : undefined]);
   }
   return out;
 }

@@ -1,4 +1,5 @@
-// Edits that were not saved yet: kept in this tab, so that a look at another file or a reload loses nothing that was typed.
+// Edits that were not saved yet: kept in this tab, so that a look at another file or a reload loses nothing that was
+// typed.
 
 export interface Edit {
   /** What the file was when the edit began. */

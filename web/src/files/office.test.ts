@@ -43,13 +43,21 @@ describe('an archive', () => {
 describe('a workbook', () => {
   it('has columns by letters and days by numbers', () => {
     expect(['A1', 'Z9', 'AA1', 'XFD1', '12', ''].map(columnOf)).toEqual([0, 25, 26, 16_383, undefined, undefined]);
-    expect([45_292, 45_292.5, 0.25, 60, Number.MAX_VALUE].map(dateOf)).toEqual(['2024-01-01', '2024-01-01 12:00', '06:00', '1900-02-28', String(Number.MAX_VALUE)]);
+    expect([45_292, 45_292.5, 0.25, 60, Number.MAX_VALUE].map(dateOf)).toEqual([
+      '2024-01-01',
+      '2024-01-01 12:00',
+      '06:00',
+      '1900-02-28',
+      String(Number.MAX_VALUE),
+    ]);
   });
 });
 
 describe('a diff of two columns', () => {
   it('has what was replaced beside what took its place', () => {
     const [hunk] = hunksBetween('a\nb\nc\nd\n', 'a\nB\nc\nd\ne\nf\n');
-    expect(pairsOf(hunk?.lines ?? []).map((pair) => pair.map((l) => l?.pieces.map((p) => p.text).join('') ?? '-').join('|'))).toEqual(['a|a', 'b|B', 'c|c', 'd|d', '-|e', '-|f']);
+    expect(
+      pairsOf(hunk?.lines ?? []).map((pair) => pair.map((l) => l?.pieces.map((p) => p.text).join('') ?? '-').join('|')),
+    ).toEqual(['a|a', 'b|B', 'c|c', 'd|d', '-|e', '-|f']);
   });
 });

@@ -1,5 +1,5 @@
-// What is written in the documents of an office: the sheets of a workbook, the text of a document, the slides of a presentation. How it is
-// laid out is not read.
+// What is written in the documents of an office: the sheets of a workbook, the text of a document, the slides of a
+// presentation. How it is laid out is not read.
 import type { Packed } from './zip';
 
 /** Rows and columns of a sheet, and blocks of a document, that are read. */
@@ -18,23 +18,39 @@ export type Part =
   | { kind: 'text' | 'item'; pieces: { text: string; bold: boolean; italic: boolean }[] }
   | { kind: 'table'; rows: string[][] };
 
-const parsed = (text: string | undefined): Document | undefined => (text === undefined ? undefined : new DOMParser().parseFromString(text, 'application/xml'));
-const all = (of: Document | Element | undefined, name: string): Element[] => (of ? [...of.getElementsByTagNameNS('*', name)] : []);
-const attribute = (of: Element | undefined, name: string): string => [...(of?.attributes ?? [])].find((a) => a.localName === name)?.value ?? '';
-const textIn = (of: Element, name = 't'): string => all(of, name).map((t) => t.textContent ?? '').join('');
+const parsed = (text: string | undefined): Document | undefined =>
+  text === undefined ? undefined : new DOMParser().parseFromString(text, 'application/xml');
+const all = (of: Document | Element | undefined, name: string): Element[] =>
+  of ? [...of.getElementsByTagNameNS('*', name)] : [];
+const attribute = (of: Element | undefined, name: string): string =>
+  [...(of?.attributes ?? [])].find((a) => a.localName === name)?.value ?? '';
+const textIn = (of: Element, name = 't'): string =>
+  all(of, name)
+    .map((t) => t.textContent ?? '')
+    .join('');
 
 /** The targets of a part's relations by their ids. */
 async function relations(zip: Packed, part: string): Promise<Map<string, string>> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const doc = parsed(await zip.text(`${folder}_rels/${part.slice(folder.length)}.rels`));
-  return new Map(all(doc, 'Relationship').map((r) => [attribute(r, 'Id'), new URL(attribute(r, 'Target'), `zip:///${folder}`).pathname.slice(1)]));
+  return new Map(
+    all(doc, 'Relationship').map((r) => [
+      attribute(r, 'Id'),
+      new URL(attribute(r, 'Target'), `zip:///${folder}`).pathname.slice(1),
+    ]),
+  );
 }
 
 /** The sheets of a workbook. */
 export async function sheetsOf(zip: Packed): Promise<Sheet[]> {
   const book = parsed(await zip.text('xl/workbook.xml'));
   const to = await relations(zip, 'xl/workbook.xml');
-  const shared = all(parsed(await zip.text('xl/sharedStrings.xml')), 'si').map((si) => all(si, 't').filter((t) => t.parentElement?.localName !== 'rPh').map((t) => t.textContent ?? '').join(''));
+  const shared = all(parsed(await zip.text('xl/sharedStrings.xml')), 'si').map((si) =>
+    all(si, 't')
+      .filter((t) => t.parentElement?.localName !== 'rPh')
+      .map((t) => t.textContent ?? '')
+      .join(''),
+  );
   const dates = datesIn(parsed(await zip.text('xl/styles.xml')));
   const out: Sheet[] = [];
   for (const sheet of all(book, 'sheet').slice(0, 50)) {
@@ -53,7 +69,7 @@ function rowsIn(doc: Document | undefined, shared: string[], dates: Set<number>)
       const at = columnOf(cell.getAttribute('r') ?? '') ?? cells.length;
       if (at >= mostColumns) break;
       while (cells.length < at) cells.push('');
-      cells[at] = valueOf(cell, shared, dates);
+      cells[at] = textOfCell(cell, shared, dates);
     }
     return cells;
   });
@@ -66,7 +82,7 @@ export function columnOf(reference: string): number | undefined {
   return letters ? [...letters].reduce((n, c) => n * 26 + c.charCodeAt(0) - 64, 0) - 1 : undefined;
 }
 
-function valueOf(cell: Element, shared: string[], dates: Set<number>): string {
+function textOfCell(cell: Element, shared: string[], dates: Set<number>): string {
   const raw = all(cell, 'v')[0]?.textContent ?? '';
   switch (cell.getAttribute('t')) {
     case 's':
@@ -88,7 +104,11 @@ const rounded = (raw: string): string => (/\.\d{9,}/.test(raw) ? String(Number(N
 
 /** The styles that show numbers as dates. */
 function datesIn(styles: Document | undefined): Set<number> {
-  const own = new Set(all(styles, 'numFmt').filter((f) => /[ymdhs]/i.test((f.getAttribute('formatCode') ?? '').replace(/"[^"]*"|\[[^\]]*\]|\\./g, ''))).map((f) => Number(f.getAttribute('numFmtId'))));
+  const own = new Set(
+    all(styles, 'numFmt')
+      .filter((f) => /[ymdhs]/i.test((f.getAttribute('formatCode') ?? '').replace(/"[^"]*"|\[[^\]]*\]|\\./g, '')))
+      .map((f) => Number(f.getAttribute('numFmtId'))),
+  );
   const out = new Set<number>();
   all(all(styles, 'cellXfs')[0], 'xf').forEach((xf, i) => {
     const format = Number(xf.getAttribute('numFmtId'));
@@ -111,7 +131,17 @@ export async function partsOf(zip: Packed): Promise<Part[]> {
   const body = all(parsed(await zip.text('word/document.xml')), 'body')[0];
   const out: Part[] = [];
   for (const it of [...(body?.children ?? [])].slice(0, mostBlocks)) {
-    if (it.localName === 'tbl') out.push({ kind: 'table', rows: all(it, 'tr').map((tr) => all(tr, 'tc').map((tc) => all(tc, 'p').map((p) => textIn(p)).join(' '))) });
+    if (it.localName === 'tbl')
+      out.push({
+        kind: 'table',
+        rows: all(it, 'tr').map((tr) =>
+          all(tr, 'tc').map((tc) =>
+            all(tc, 'p')
+              .map((p) => textIn(p))
+              .join(' '),
+          ),
+        ),
+      });
     else if (it.localName === 'p') out.push(...paragraph(it));
   }
   return out;
@@ -123,7 +153,14 @@ function paragraph(p: Element): Part[] {
   const style = attribute(all(p, 'pStyle')[0], 'val');
   const depth = /^(?:heading|berschrift|标题)\s*([1-6])$/i.exec(style)?.[1] ?? (/^title$/i.test(style) ? '1' : '');
   if (depth) return [{ kind: 'heading', depth: Number(depth), text }];
-  const pieces = all(p, 'r').map((r) => ({ text: all(r, 't').map((t) => t.textContent ?? '').join('') || (all(r, 'br').length > 0 ? '\n' : ''), bold: isOn(r, 'b'), italic: isOn(r, 'i') }));
+  const pieces = all(p, 'r').map((r) => ({
+    text:
+      all(r, 't')
+        .map((t) => t.textContent ?? '')
+        .join('') || (all(r, 'br').length > 0 ? '\n' : ''),
+    bold: isOn(r, 'b'),
+    italic: isOn(r, 'i'),
+  }));
   return [{ kind: all(p, 'numPr').length > 0 || /^list/i.test(style) ? 'item' : 'text', pieces }];
 }
 
@@ -140,7 +177,11 @@ export async function slidesOf(zip: Packed): Promise<string[][]> {
   for (const id of all(parsed(await zip.text(show)), 'sldId').slice(0, 500)) {
     const relation = [...id.attributes].find((a) => a.localName === 'id' && a.prefix)?.value ?? '';
     const slide = parsed(await zip.text(to.get(relation) ?? ''));
-    out.push(all(slide, 'p').map((p) => textIn(p)).filter((line) => line.trim() !== ''));
+    out.push(
+      all(slide, 'p')
+        .map((p) => textIn(p))
+        .filter((line) => line.trim() !== ''),
+    );
   }
   return out;
 }

@@ -39,7 +39,12 @@ function block(view: DataView, at: number, sum: number[]): void {
   }
   let [a, b, c, d, e, f, g, h] = sum as [number, number, number, number, number, number, number, number];
   for (let i = 0; i < 64; i++) {
-    const t1 = h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + (constants[i] as number) + (w[i] as number);
+    const t1 =
+      h +
+      (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) +
+      ((e & f) ^ (~e & g)) +
+      (constants[i] as number) +
+      (w[i] as number);
     const t2 = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0];
   }

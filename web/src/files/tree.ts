@@ -33,9 +33,13 @@ function holds(node: Node): boolean {
 
 const first = ['outputs', 'uploads', 'workspace'];
 
-/** What was made for the user comes first, then what the user brought, then the workspace; below them, folders before files. */
+/**
+ * What was made for the user comes first, then what the user brought, then the workspace; below them, folders before
+ * files.
+ */
 function sorted(nodes: Node[]): Node[] {
-  const place = (n: Node): number => (n.depth === 0 && first.includes(n.name) ? first.indexOf(n.name) - 9 : n.entry.kind === 'folder' ? 0 : 1);
+  const place = (n: Node): number =>
+    n.depth === 0 && first.includes(n.name) ? first.indexOf(n.name) - 9 : n.entry.kind === 'folder' ? 0 : 1;
   for (const n of nodes) n.inside = sorted(n.inside);
   return nodes.sort((a, b) => place(a) - place(b) || a.name.localeCompare(b.name, undefined, { numeric: true }));
 }
@@ -49,5 +53,8 @@ export function linesOf(nodes: Node[], shut: ReadonlySet<string>): Node[] {
 export function newestOf(list: Entry[]): Entry | undefined {
   const files = list.filter((e) => e.kind === 'file');
   const outputs = files.filter((e) => short(e.path).startsWith('outputs/'));
-  return (outputs.length > 0 ? outputs : files).reduce<Entry | undefined>((a, b) => (a && a.modified_at >= b.modified_at ? a : b), undefined);
+  return (outputs.length > 0 ? outputs : files).reduce<Entry | undefined>(
+    (a, b) => (a && a.modified_at >= b.modified_at ? a : b),
+    undefined,
+  );
 }

@@ -12,7 +12,11 @@ export type Undone = Answer<'/threads/{thread_id}/runs/{change_id}/workspace-cha
 export const useChanges = (thread: string, run: string) =>
   useQuery({
     queryKey: [...filesKey(thread), 'changes', run],
-    queryFn: ({ signal }) => api('get', '/threads/{thread_id}/runs/{change_id}/workspace-changes', { path: { thread_id: thread, change_id: run }, signal }),
+    queryFn: ({ signal }) =>
+      api('get', '/threads/{thread_id}/runs/{change_id}/workspace-changes', {
+        path: { thread_id: thread, change_id: run },
+        signal,
+      }),
     enabled: run !== '',
     retry: false,
   });
@@ -42,7 +46,10 @@ export function useUndo(thread: string, run: string, paths: string[]): Undo {
   const [state, setState] = useState<Undoing>({ at: 'rest' });
   const [busy, setBusy] = useState(false);
   const ask = (change: string, body: { dry_run?: boolean; force?: boolean; paths?: string[] }): Promise<Undone> =>
-    api('post', '/threads/{thread_id}/runs/{change_id}/workspace-changes/undo', { path: { thread_id: thread, change_id: change }, body });
+    api('post', '/threads/{thread_id}/runs/{change_id}/workspace-changes/undo', {
+      path: { thread_id: thread, change_id: change },
+      body,
+    });
   const guarded = async (work: () => Promise<Undoing>): Promise<void> => {
     setBusy(true);
     setState(await work().catch((error: unknown): Undoing => ({ at: 'failed', error })));

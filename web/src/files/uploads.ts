@@ -1,8 +1,8 @@
-// Files on their way to a task, by the place of the composer that they were added at. A new task has its id from the first file on;
-// what is there already is kept over a reload, beside the draft.
+// Files on their way to a task, by the place of the composer that they were added at. A new task has its id from the
+// first file on; what is there already is kept over a reload, beside the draft.
 import { useSyncExternalStore } from 'react';
-import { api, fill, needsSignIn, sentenceOf } from '../lib/api/client';
-import { at } from '../lib/base';
+import { api, fill, Trouble } from '../lib/api/client';
+import { type Moving, upload } from '../lib/api/upload';
 import { uuid } from '../lib/ids';
 import { whole } from './data';
 
@@ -36,7 +36,7 @@ const isNew = (place: string): boolean => place === '' || place.startsWith('fold
 export class Uploads {
   private list: readonly Upload[] = [];
   private readonly files = new Map<string, File>();
-  private readonly requests = new Map<string, XMLHttpRequest>();
+  private readonly requests = new Map<string, Moving>();
   private readonly listeners = new Set<() => void>();
   /** What was taken away before the task was there: it is removed when it is. */
   private orphans: string[] = [];
@@ -82,7 +82,8 @@ export class Uploads {
 
   private async mostBytes(): Promise<number> {
     try {
-      return (await api('get', '/threads/{thread_id}/uploads/limits', { path: { thread_id: this.thread } })).max_file_size;
+      return (await api('get', '/threads/{thread_id}/uploads/limits', { path: { thread_id: this.thread } }))
+        .max_file_size;
     } catch {
       return Infinity; // then the server says it
     }
@@ -98,7 +99,8 @@ export class Uploads {
   private send(u: Upload): void {
     const file = this.files.get(u.id);
     if (!file) return;
-    const request = new XMLHttpRequest();
+    const path = fill('/threads/{thread_id}/uploads', { thread_id: this.thread });
+    const request = upload(path, file, (part) => this.change(u.id, { part }));
     this.requests.set(u.id, request);
     this.change(u.id, { state: 'sending', part: 0 });
     const ends = (some: Partial<Upload>): void => {
@@ -106,16 +108,7 @@ export class Uploads {
       this.change(u.id, some);
       this.next();
     };
-    const form = new FormData();
-    form.append('files', file, file.name);
-    request.open('POST', at(fill('/threads/{thread_id}/uploads', { thread_id: this.thread })));
-    request.upload.onprogress = (e) => this.change(u.id, { part: e.loaded / e.total });
-    request.onerror = () => ends({ state: 'refused', why: { kind: 'lost' } });
-    request.onload = () => {
-      if (request.status === 401) needsSignIn();
-      ends(answerOf(request.status, request.responseText));
-    };
-    request.send(form);
+    request.done.then(thereOf).then(ends, (trouble: unknown) => ends({ state: 'refused', why: whyOf(trouble) }));
   }
 
   /** Sends a refused file once more. */
@@ -127,7 +120,7 @@ export class Uploads {
   /** Takes a file away: it is not sent further, or removed from the task. */
   drop(id: string): void {
     const u = this.list.find((x) => x.id === id);
-    this.requests.get(id)?.abort();
+    this.requests.get(id)?.stop();
     this.requests.delete(id);
     this.files.delete(id);
     this.show(this.list.filter((x) => x.id !== id));
@@ -145,7 +138,10 @@ export class Uploads {
     return api('delete', '/threads/{thread_id}/uploads/{filename}', { path: { thread_id: this.thread, filename } });
   }
 
-  /** Gives what is there to a message, and begins anew. A new task exists from now on: what was taken away before goes then. */
+  /**
+   * Gives what is there to a message, and begins anew. A new task exists from now on: what was taken away before goes
+   * then.
+   */
   take(): Sent[] {
     const sent = this.list.flatMap((u) => (u.sent ? [u.sent] : []));
     void this.bury();
@@ -161,18 +157,27 @@ export class Uploads {
     if (orphans.length === 0) return;
     await api('post', '/threads', { body: { thread_id: thread, if_exists: 'do_nothing' } as never }).catch(() => {});
     for (const filename of orphans) {
-      await api('delete', '/threads/{thread_id}/uploads/{filename}', { path: { thread_id: thread, filename } }).catch(() => {});
+      await api('delete', '/threads/{thread_id}/uploads/{filename}', { path: { thread_id: thread, filename } }).catch(
+        () => {},
+      );
     }
   }
 }
 
+const whyOf = (trouble: unknown): Upload['why'] =>
+  trouble instanceof Trouble && trouble.status > 0 ? { kind: 'said', text: trouble.message } : { kind: 'lost' };
+
 /** What an answer makes of a file. */
-export function answerOf(status: number, text: string): Partial<Upload> {
-  if (status < 200 || status > 299) return { state: 'refused', why: { kind: 'said', text: sentenceOf(text) } };
+function thereOf(text: string): Partial<Upload> {
   const { files = [] } = JSON.parse(text) as { files?: { filename: string; size: number }[] };
   const file = files[0];
   if (!file) return { state: 'refused', why: { kind: 'said', text: '' } };
-  const sent: Sent = { filename: file.filename, size: file.size, path: whole(`uploads/${file.filename}`), status: 'uploaded' };
+  const sent: Sent = {
+    filename: file.filename,
+    size: file.size,
+    path: whole(`uploads/${file.filename}`),
+    status: 'uploaded',
+  };
   return { state: 'there', part: 1, name: file.filename, size: file.size, sent };
 }
 

@@ -20,7 +20,8 @@ export const files = define(
     sheets: 'Sheets',
     withoutLayout: 'What is written in it; the layout is not shown. Download it to see that.',
     notReadable: 'This file could not be read. It may be broken, or have a password. Download it to look at it.',
-    tooLargeToShow: (size: string) => `It is larger than ${size}, which is the most that is shown here. Download it to look at it.`,
+    tooLargeToShow: (size: string) =>
+      `It is larger than ${size}, which is the most that is shown here. Download it to look at it.`,
     rows: (n: number, all: boolean) => `${all ? '' : 'the first '}${some(n, 'row')}`,
     empty: 'The file is empty.',
     page: 'Page',

@@ -1,5 +1,5 @@
 // What a conversation tells of its files: that something was done, what is being written, what was handed over.
-import type { View } from '../chat/talk/conversation';
+import type { View } from '../chat/talk/view';
 import type { Run, Talk } from '../chat/talk/talk';
 import { partial, type Turn } from '../chat/talk/turns';
 import { short } from './data';
@@ -12,13 +12,15 @@ export function lastRun(talk: Talk): Run | undefined {
 /** What changes when files may have changed: a tool has answered, or a run has begun or ended. */
 export function beatOf(talk: Talk): string {
   const results = talk.rows.reduce((n, r) => n + (r.message.type === 'tool' ? 1 : 0), 0);
-  return `${results} ${Object.values(talk.runs).map((r) => r.status).join(' ')}`;
+  return `${results} ${Object.values(talk.runs)
+    .map((r) => r.status)
+    .join(' ')}`;
 }
 
 /** The file that Pudu writes now, with what it has written of it. */
 export function writingOf(view: View): { path: string; text: string } | undefined {
-  const last = view.active && view.talk.rows.at(-1);
-  if (!last || last.message.type !== 'ai') return undefined;
+  const last = view.active ? view.talk.rows.at(-1) : undefined;
+  if (last?.message.type !== 'ai') return undefined;
   for (const call of last.message.tool_calls ?? []) {
     if (call.name !== 'write_file') continue;
     const half = call.args[''];

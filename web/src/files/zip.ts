@@ -33,7 +33,11 @@ export function unzipped(bytes: Uint8Array<ArrayBuffer>): Packed {
     if (place.method !== 8) throw new Error(`${name} is packed in an unknown way`);
     return await inflated(packed, largest);
   };
-  return { names: [...places.keys()], read, text: async (name) => read(name).then((b) => b && new TextDecoder().decode(b)) };
+  return {
+    names: [...places.keys()],
+    read,
+    text: async (name) => read(name).then((b) => b && new TextDecoder().decode(b)),
+  };
 }
 
 function placesIn(view: DataView, bytes: Uint8Array): Map<string, Place> {

@@ -1,4 +1,5 @@
-// The bill of a call's context: of what the request was made of, how many tokens each part took, and what the cache served of it.
+// The bill of a call's context: of what the request was made of, how many tokens each part took, and what the cache
+// served of it.
 import type { ReactNode } from 'react';
 import { thousands, useWords } from '../lib/i18n';
 import { money } from '../lib/money';
@@ -16,7 +17,13 @@ export function Bill({ call }: { call: Call }): ReactNode {
   const window = call.context_window;
   const share = call.usage ? Math.round(call.usage.cached_share * 100) : 0;
   const name = (s: { part: string; count: number }): string =>
-    ({ system: w.partSystem, tools: w.partTools(s.count), history: w.partHistory, results: w.partResults(s.count), images: w.partImages(s.count) })[s.part] ?? s.part;
+    ({
+      system: w.partSystem,
+      tools: w.partTools(s.count),
+      history: w.partHistory,
+      results: w.partResults(s.count),
+      images: w.partImages(s.count),
+    })[s.part] ?? s.part;
   const { system, tools } = call.new;
   const width = (n: number): string => `${(n / Math.max(window || total, 1)) * 100}%`;
   return (
@@ -73,7 +80,9 @@ export function Bill({ call }: { call: Call }): ReactNode {
         </tbody>
       </table>
       {call.new.since > 0 && <p className="soft">{w.freshSince(call.new.since, thousands(call.new.tokens))}</p>}
-      {call.new.since > 0 && (system || tools) && <p className="soft">{w.changed(system && tools ? w.partsBoth : tools ? w.partsTools : w.partsSystem)}</p>}
+      {call.new.since > 0 && (system || tools) && (
+        <p className="soft">{w.changed(system && tools ? w.partsBoth : tools ? w.partsTools : w.partsSystem)}</p>
+      )}
       <p className="soft small">{call.usage ? w.guess : w.guessAll}</p>
     </section>
   );

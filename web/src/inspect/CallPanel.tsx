@@ -1,4 +1,5 @@
-// A call of the model: what was sent with the bill of its context, what came back with its tries, and all of it as it is kept.
+// A call of the model: what was sent with the bill of its context, what came back with its tries, and all of it as it
+// is kept.
 import type { ReactNode } from 'react';
 import { lasted, sized, thousands, useWords } from '../lib/i18n';
 import { money } from '../lib/money';
@@ -36,7 +37,10 @@ export function Sent({ call }: { call: Call }): ReactNode {
               {tools.length > 0 && (
                 <Entry who={w.toolList(tools.length)} text={tools.map((t) => t.name).join(', ')}>
                   {tools.map((t) => (
-                    <Text key={t.name} text={`${t.name}\n${t.description ?? ''}\n${JSON.stringify(t.parameters ?? {}, null, 2)}`} />
+                    <Text
+                      key={t.name}
+                      text={`${t.name}\n${t.description ?? ''}\n${JSON.stringify(t.parameters ?? {}, null, 2)}`}
+                    />
                   ))}
                 </Entry>
               )}
@@ -162,7 +166,7 @@ export function Raw({ value, file }: { value: unknown; file: string }): ReactNod
           {w.download}
         </button>
       </h2>
-      <pre className="rawbox" tabIndex={0} aria-label={w.raw}>
+      <pre className="rawbox" role="group" tabIndex={0} aria-label={w.raw}>
         {text.slice(0, drawn)}
       </pre>
     </section>

@@ -34,7 +34,12 @@ export function Compare({ left, right, number }: CompareProps): ReactNode {
           </tr>
         </thead>
         <tbody>
-          <Sum name={w.took} of={(t) => (t.timeline.ended ? lasted(Date.parse(t.timeline.ended) - Date.parse(t.timeline.began)) : '–')} left={left} right={right} />
+          <Sum
+            name={w.took}
+            of={(t) => (t.timeline.ended ? lasted(Date.parse(t.timeline.ended) - Date.parse(t.timeline.began)) : '–')}
+            left={left}
+            right={right}
+          />
           <Sum name={w.cost} of={(t) => moneys(t.timeline.cost) || '–'} left={left} right={right} />
           <Sum name={w.calls} of={(t) => `${t.timeline.calls}`} left={left} right={right} />
           <Sum name={w.tools} of={(t) => `${t.timeline.tools}`} left={left} right={right} />
@@ -65,7 +70,10 @@ function Sum({ name, of, left, right }: { name: string; of: (t: Told) => string;
 function Pair({ row, first }: { row: Row; first: boolean }): ReactNode {
   const w = useWords(inspect);
   return (
-    <li className={['cmppair', !row.same && 'differs', first && 'first'].filter(Boolean).join(' ')} {...(first ? { 'aria-label': w.firstDifference } : {})}>
+    <li
+      className={['cmppair', !row.same && 'differs', first && 'first'].filter(Boolean).join(' ')}
+      {...(first ? { 'aria-label': w.firstDifference } : {})}
+    >
       {first && <span className="cmpmark">{w.firstDifference}</span>}
       <Side deed={row.left} missing={w.onlyThere} />
       <Side deed={row.right} missing={w.onlyHere} />

@@ -1,4 +1,5 @@
-// The run inspector: the steps of a run in time, what is behind each, how the task was after it, and another run beside it.
+// The run inspector: the steps of a run in time, what is behind each, how the task was after it, and another run beside
+// it.
 import { type ReactNode, useEffect, useMemo } from 'react';
 import { Trouble } from '../lib/api/client';
 import { errors, sentence } from '../lib/errors';
@@ -44,7 +45,9 @@ export default function InspectPage({ thread, run }: PageProps): ReactNode {
   const roomy = useMedia('(min-width: 1200px)');
   const asked = lines.find((l) => l.id === query.get('step'));
   // Where there is room the last call is shown: with its bill, it says most about a run.
-  const line = vs ? undefined : (asked ?? (roomy ? (lines.findLast((l) => l.step.kind === 'call') ?? lines[0]) : undefined));
+  const line = vs
+    ? undefined
+    : (asked ?? (roomy ? (lines.findLast((l) => l.step.kind === 'call') ?? lines[0]) : undefined));
   const move = (by: number): void => {
     const next = lines[lines.findIndex((l) => l.id === line?.id) + by] ?? (line ? undefined : lines[0]);
     if (next) ask({ step: next.id, tab: null }, !!asked);
@@ -52,7 +55,9 @@ export default function InspectPage({ thread, run }: PageProps): ReactNode {
   useKeys({
     nextStep: () => move(1),
     previousStep: () => move(-1),
-    openStep: () => line?.step.checkpoint_id !== undefined && ask({ step: line.id, tab: query.get('tab') === 'state' ? null : 'state' }),
+    openStep: () =>
+      line?.step.checkpoint_id !== undefined &&
+      ask({ step: line.id, tab: query.get('tab') === 'state' ? null : 'state' }),
   });
   const missing = told.error instanceof Trouble && told.error.status === 404;
   return (
@@ -130,14 +135,24 @@ function Steps({ told, lines, on, first }: { told: Told; lines: Line[]; on: stri
   return <Lines lines={lines} scale={scale} on={on} choose={choose(!first)} />;
 }
 
-const choosers = { true: (id: string) => ask({ step: id, tab: null }, true), false: (id: string) => ask({ step: id, tab: null }) };
+const choosers = {
+  true: (id: string) => ask({ step: id, tab: null }, true),
+  false: (id: string) => ask({ step: id, tab: null }),
+};
 /** Chooses a step: the first one is a place that Back leads from, the others take its place. */
 const choose = (replace: boolean): ((id: string) => void) => choosers[`${replace}`];
 
 function Status({ told }: { told: Told }): ReactNode {
   const w = useWords(inspect);
   const { status } = told.timeline;
-  const words: Record<string, string> = { success: w.success, error: w.error, interrupted: w.interrupted, running: w.running, pending: w.pending, timeout: w.timeout };
+  const words: Record<string, string> = {
+    success: w.success,
+    error: w.error,
+    interrupted: w.interrupted,
+    running: w.running,
+    pending: w.pending,
+    timeout: w.timeout,
+  };
   return (
     <span className={status === 'error' ? 'pill bad not-narrow' : 'pill not-narrow'}>
       {status === 'success' && <Icon name="check" />}
@@ -208,7 +223,12 @@ function Versus({ numbers, vs }: { numbers: Numbers; vs: string }): ReactNode {
     );
   }
   return (
-    <Menu className="btn ghost sm" end title={w.compare} items={[...others].reverse().map((id) => ({ key: id, label: label(id), choose: () => to(id) }))}>
+    <Menu
+      className="btn ghost sm"
+      end
+      title={w.compare}
+      items={[...others].reverse().map((id) => ({ key: id, label: label(id), choose: () => to(id) }))}
+    >
       <Icon name="compare" />
       {w.compare}
       <Icon name="down" className="i car" />
@@ -216,8 +236,25 @@ function Versus({ numbers, vs }: { numbers: Numbers; vs: string }): ReactNode {
   );
 }
 
-function Versed({ left, right, error, number }: { left: Told | undefined; right: Told | undefined; error: unknown; number: number }): ReactNode {
-  if (error) return <Failed missing={error instanceof Trouble && error.status === 404} error={error} again={() => ask({ vs: null }, true)} />;
+function Versed({
+  left,
+  right,
+  error,
+  number,
+}: {
+  left: Told | undefined;
+  right: Told | undefined;
+  error: unknown;
+  number: number;
+}): ReactNode {
+  if (error)
+    return (
+      <Failed
+        missing={error instanceof Trouble && error.status === 404}
+        error={error}
+        again={() => ask({ vs: null }, true)}
+      />
+    );
   if (!left || !right) return null;
   return <Compare left={left} right={right} number={number} />;
 }

@@ -20,7 +20,10 @@ export function KeepAsTest({ thread, run }: { thread: string; run: string }): Re
   const keep = async (): Promise<void> => {
     setTrouble(undefined);
     try {
-      const response = await send(fill('/threads/{thread_id}/runs/{run_id}/test', { thread_id: thread, run_id: run }), {});
+      const response = await send(
+        fill('/threads/{thread_id}/runs/{run_id}/test', { thread_id: thread, run_id: run }),
+        {},
+      );
       const name = `${run}.replay.yaml`;
       save(name, 'application/yaml', await response.text());
       setFile(name);
@@ -70,15 +73,31 @@ export function Export({ thread, run, told }: { thread: string; run: string; tol
       const calls: unknown[] = [];
       for (let n = 1; n <= told.timeline.calls; n++) {
         const path = { thread_id: thread, run_id: run, call_number: String(n) };
-        calls.push(await api('get', '/threads/{thread_id}/runs/{run_id}/calls/{call_number}', { path }).catch(() => null));
+        calls.push(
+          await api('get', '/threads/{thread_id}/runs/{run_id}/calls/{call_number}', { path }).catch(() => null),
+        );
       }
-      save(`${run}.json`, 'application/json', JSON.stringify({ timeline: { ...told.timeline, steps: told.steps, next: '' }, messages: told.messages, calls }, null, 1));
+      save(
+        `${run}.json`,
+        'application/json',
+        JSON.stringify(
+          { timeline: { ...told.timeline, steps: told.steps, next: '' }, messages: told.messages, calls },
+          null,
+          1,
+        ),
+      );
     } finally {
       setBusy(false);
     }
   };
   return (
-    <button type="button" className="btn ghost sm not-narrow" title={w.exportHint} disabled={busy} onClick={() => void write()}>
+    <button
+      type="button"
+      className="btn ghost sm not-narrow"
+      title={w.exportHint}
+      disabled={busy}
+      onClick={() => void write()}
+    >
       <Icon name="download" />
       {w.export}
     </button>

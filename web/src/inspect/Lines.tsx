@@ -26,7 +26,11 @@ export function Lines({ lines, scale, on, choose }: LinesProps): ReactNode {
         <span>{w.step}</span>
         <span className="ticks">
           {scale.ticks.map((t, i) => (
-            <span key={t} style={{ left: `${(t / scale.total) * 100}%` }} className={i > 0 && t / scale.total > 0.92 ? 'last' : ''}>
+            <span
+              key={t}
+              style={{ left: `${(t / scale.total) * 100}%` }}
+              className={i > 0 && t / scale.total > 0.92 ? 'last' : ''}
+            >
               {mark(t, scale.tick)}
             </span>
           ))}

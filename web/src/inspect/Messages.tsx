@@ -30,7 +30,12 @@ export function MessageList({ messages, fresh = Infinity, before, own = false }:
         </button>
       )}
       {messages.slice(from).map((m, i) => (
-        <Entry key={`${m.id}-${from + i}`} who={whoOf(m, w)} text={own ? textOf(m) : wholeText(m)} isNew={from + i >= fresh}>
+        <Entry
+          key={`${m.id}-${from + i}`}
+          who={whoOf(m, w)}
+          text={own ? textOf(m) : wholeText(m)}
+          isNew={from + i >= fresh}
+        >
           <Content message={m} own={own} />
         </Entry>
       ))}
@@ -46,7 +51,10 @@ function whoOf(m: Message, w: { human: string; ai: string; system: string; added
 
 /** The text of a message as the model has it, with the calls that it makes. */
 export function wholeText(m: Message): string {
-  const text = typeof m.content === 'string' ? m.content : m.content.map((p) => (typeof p === 'string' ? p : (p.text ?? `[${p.type ?? '?'}]`))).join('\n');
+  const text =
+    typeof m.content === 'string'
+      ? m.content
+      : m.content.map((p) => (typeof p === 'string' ? p : (p.text ?? `[${p.type ?? '?'}]`))).join('\n');
   const calls = (m.tool_calls ?? []).map((c) => `${c.name} ${JSON.stringify(c.args)}`);
   return [text, ...calls].filter(Boolean).join('\n');
 }

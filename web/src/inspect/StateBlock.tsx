@@ -67,7 +67,10 @@ function Branch({ thread, checkpoint }: { thread: string; checkpoint: string }):
   const apart = async (): Promise<void> => {
     setTrouble(undefined);
     try {
-      const made = await api('post', '/threads/{thread_id}/branches', { path: { thread_id: thread }, body: { checkpoint_id: checkpoint, files: 'then' } as never });
+      const made = await api('post', '/threads/{thread_id}/branches', {
+        path: { thread_id: thread },
+        body: { checkpoint_id: checkpoint, files: 'then' } as never,
+      });
       void client.invalidateQueries({ queryKey: tasksKey });
       go(`/c/${(made as unknown as { thread_id: string }).thread_id}`);
     } catch (error) {
@@ -80,8 +83,20 @@ function Branch({ thread, checkpoint }: { thread: string; checkpoint: string }):
         className="btn sm"
         title={w.branch}
         items={[
-          { key: 'now', icon: 'play', label: w.goOnNow, hint: w.goOnNowHint, choose: () => go(`/c/${thread}?at=${checkpoint}`) },
-          { key: 'then', icon: 'undo', label: w.goOnThen, hint: w.goOnThenHint, choose: () => go(`/c/${thread}?at=${checkpoint}&files=then`) },
+          {
+            key: 'now',
+            icon: 'play',
+            label: w.goOnNow,
+            hint: w.goOnNowHint,
+            choose: () => go(`/c/${thread}?at=${checkpoint}`),
+          },
+          {
+            key: 'then',
+            icon: 'undo',
+            label: w.goOnThen,
+            hint: w.goOnThenHint,
+            choose: () => go(`/c/${thread}?at=${checkpoint}&files=then`),
+          },
           { key: 'new', icon: 'branch', label: w.newTask, hint: w.newTaskHint, rule: true, choose: () => void apart() },
         ]}
       >

@@ -1,4 +1,5 @@
-// What is behind a step: of a call of the model what was sent and what came back, of a tool its arguments and output; and how the task was then.
+// What is behind a step: of a call of the model what was sent and what came back, of a tool its arguments and output;
+// and how the task was then.
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { errors, sentence } from '../lib/errors';
 import { lasted, useWords } from '../lib/i18n';
@@ -55,13 +56,30 @@ export function StepPanel({ thread, run, line, tab, move }: PanelProps): ReactNo
           {text} {code && <code>{code}</code>}
         </h2>
         <span className="grow" />
-        <button type="button" className="btn ghost icon sm" aria-label={w.previous} title={`${w.previous} (K)`} onClick={() => move(-1)}>
+        <button
+          type="button"
+          className="btn ghost icon sm"
+          aria-label={w.previous}
+          title={`${w.previous} (K)`}
+          onClick={() => move(-1)}
+        >
           <Icon name="up" />
         </button>
-        <button type="button" className="btn ghost icon sm" aria-label={w.next} title={`${w.next} (J)`} onClick={() => move(1)}>
+        <button
+          type="button"
+          className="btn ghost icon sm"
+          aria-label={w.next}
+          title={`${w.next} (J)`}
+          onClick={() => move(1)}
+        >
           <Icon name="down" />
         </button>
-        <button type="button" className="btn ghost icon sm only-narrow" aria-label={w.close} onClick={() => ask({ step: null, tab: null })}>
+        <button
+          type="button"
+          className="btn ghost icon sm only-narrow"
+          aria-label={w.close}
+          onClick={() => ask({ step: null, tab: null })}
+        >
           <Icon name="x" />
         </button>
       </div>
@@ -90,14 +108,22 @@ export function StepPanel({ thread, run, line, tab, move }: PanelProps): ReactNo
         id="step-body"
         tabIndex={0}
         ref={body}
-        {...(opened ? { role: 'region', 'aria-label': w.said } : { role: 'tabpanel', 'aria-labelledby': `step-${now}` })}
+        {...(opened
+          ? { role: 'region', 'aria-label': w.said }
+          : { role: 'tabpanel', 'aria-labelledby': `step-${now}` })}
       >
         {opened ? (
           <StateAt thread={thread} checkpoint={checkpoint} />
         ) : (
           <>
-            {line.step.kind === 'call' ? <CallTab key={line.id} thread={thread} run={run} line={line} tab={now} /> : <OtherTab line={line} tab={now} />}
-            {now !== 'raw' && <StateBlock thread={thread} checkpoint={checkpoint} before={line.step.kind === 'attempt'} />}
+            {line.step.kind === 'call' ? (
+              <CallTab key={line.id} thread={thread} run={run} line={line} tab={now} />
+            ) : (
+              <OtherTab line={line} tab={now} />
+            )}
+            {now !== 'raw' && (
+              <StateBlock thread={thread} checkpoint={checkpoint} before={line.step.kind === 'attempt'} />
+            )}
           </>
         )}
       </div>
@@ -128,7 +154,8 @@ function CallTab({ thread, run, line, tab }: TabProps & { thread: string; run: s
 }
 
 function OtherTab({ line, tab }: TabProps): ReactNode {
-  if (tab === 'raw') return <Raw value={{ step: line.step, call: line.call, result: line.result }} file={`${line.id}.json`} />;
+  if (tab === 'raw')
+    return <Raw value={{ step: line.step, call: line.call, result: line.result }} file={`${line.id}.json`} />;
   return line.step.kind === 'tool' ? <ToolTab line={line} /> : <PlainTab line={line} />;
 }
 
@@ -138,7 +165,15 @@ function ToolTab({ line }: { line: Line }): ReactNode {
   const verbs = useWords(trail);
   const { tool } = line.step;
   const call = line.call ?? { id: tool?.call_id ?? '', name: tool?.name ?? '', args: {} };
-  const step = { kind: 'call' as const, key: line.id, call, at: Date.parse(line.step.at), open: false, live: { millis: tool?.took_ms ?? 0 }, ...(line.result ? { result: line.result } : {}) };
+  const step = {
+    kind: 'call' as const,
+    key: line.id,
+    call,
+    at: Date.parse(line.step.at),
+    open: false,
+    live: { millis: tool?.took_ms ?? 0 },
+    ...(line.result ? { result: line.result } : {}),
+  };
   return (
     <section className="block tool">
       <h2>
@@ -163,7 +198,11 @@ function PlainTab({ line }: { line: Line }): ReactNode {
         </p>
       )}
       {step.compaction && <p>{labelOf(line, w, {} as never).text}</p>}
-      {step.end && <p className={line.bad ? 'note-line bad' : ''}>{[labelOf(line, w, {} as never).text, step.end.stop_reason].filter(Boolean).join(', ')}</p>}
+      {step.end && (
+        <p className={line.bad ? 'note-line bad' : ''}>
+          {[labelOf(line, w, {} as never).text, step.end.stop_reason].filter(Boolean).join(', ')}
+        </p>
+      )}
       {step.question && <p>{w.asked}</p>}
       {step.run_id && <Below run={step.run_id} />}
       <p className="soft num">{new Date(step.at).toLocaleString()}</p>
@@ -174,7 +213,11 @@ function PlainTab({ line }: { line: Line }): ReactNode {
 /** The way to the run of a sub-agent, which is on a thread of its own. */
 function Below({ run }: { run: string }): ReactNode {
   const w = useWords(inspect);
-  const { data } = useQuery({ queryKey: ['run', run], queryFn: () => api('get', '/runs/{run_id}', { path: { run_id: run } }), retry: false });
+  const { data } = useQuery({
+    queryKey: ['run', run],
+    queryFn: () => api('get', '/runs/{run_id}', { path: { run_id: run } }),
+    retry: false,
+  });
   const thread = (data as { thread_id?: string } | undefined)?.thread_id;
   if (!thread) return <p className="mono">{run}</p>;
   return (

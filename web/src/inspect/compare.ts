@@ -1,4 +1,5 @@
-// Two runs, step beside step: what a step did is told by its text, and where these differ for the first time the runs part.
+// Two runs, step beside step: what a step did is told by its text, and where these differ for the first time the runs
+// part.
 import { textOf } from '../chat/talk/message';
 import type { Line } from './steps';
 

@@ -7,13 +7,32 @@ import { linesOf, mark, scaleOf, sharesOf } from './steps';
 const began = '2026-01-01T00:00:00.000Z';
 const at = (ms: number): string => new Date(Date.parse(began) + ms).toISOString();
 
-const attempt = (from: number, ms: number, more: object = {}) => ({ model: 'm', began: at(from), first_ms: 0, took_ms: ms, wait_ms: 0, ...more });
+const attempt = (from: number, ms: number, more: object = {}) => ({
+  model: 'm',
+  began: at(from),
+  first_ms: 0,
+  took_ms: ms,
+  wait_ms: 0,
+  ...more,
+});
 const call = (id: string, n: number, message: string, tries: object[]) => ({
   id,
   kind: 'call',
   at: at(0),
   n,
-  call: { model: 'm', provider: 'p', began: at(0), ended: at(900), first_ms: 1, took_ms: 100, tries, usage: null, cost: null, message_id: message, tool_calls: ['bash'] },
+  call: {
+    model: 'm',
+    provider: 'p',
+    began: at(0),
+    ended: at(900),
+    first_ms: 1,
+    took_ms: 100,
+    tries,
+    usage: null,
+    cost: null,
+    message_id: message,
+    tool_calls: ['bash'],
+  },
 });
 const tool = (from: number, exit = 0) => ({
   id: '1-5',
@@ -23,7 +42,19 @@ const tool = (from: number, exit = 0) => ({
 });
 
 function told(steps: object[], command = 'ls', output = 'a\nb'): Told {
-  const timeline = { thread_id: 't', run_id: 'r', status: 'success', began, ended: at(2000), attempts: 1, calls: 1, tools: 1, cost: [], steps, next: '' };
+  const timeline = {
+    thread_id: 't',
+    run_id: 'r',
+    status: 'success',
+    began,
+    ended: at(2000),
+    attempts: 1,
+    calls: 1,
+    tools: 1,
+    cost: [],
+    steps,
+    next: '',
+  };
   const messages = [
     { id: 'h1', type: 'human', content: 'do it' },
     { id: 'x', type: 'human', content: 'for the model alone', additional_kwargs: { hide_from_ui: true } },
@@ -93,10 +124,17 @@ describe('the bill', () => {
     { part: 'history', count: 3, tokens: 50 },
     { part: 'results', count: 2, tokens: 50 },
   ];
-  const sum = (list: { tokens: number; cached: number }[], what: 'tokens' | 'cached'): number => list.reduce((n, s) => n + s[what], 0);
+  const sum = (list: { tokens: number; cached: number }[], what: 'tokens' | 'cached'): number =>
+    list.reduce((n, s) => n + s[what], 0);
 
   it('has the sums that the provider told', () => {
-    for (const [input, cached] of [[1001, 777], [1001, 0], [1001, 1001], [7, 3], [500, 9999]] as const) {
+    for (const [input, cached] of [
+      [1001, 777],
+      [1001, 0],
+      [1001, 1001],
+      [7, 3],
+      [500, 9999],
+    ] as const) {
       const shares = sharesOf(parts, { input_tokens: input, cached_tokens: cached });
       expect([sum(shares, 'tokens'), sum(shares, 'cached')]).toEqual([input, Math.min(cached, input)]);
       for (const s of shares) expect(s.cached).toBeLessThanOrEqual(s.tokens);
@@ -111,8 +149,18 @@ describe('the bill', () => {
 });
 
 it('money is told to the cent, and below it to two digits', () => {
-  expect([0, 0.384, 12, 0.00123].map((amount) => money({ amount, currency: 'USD' }))).toEqual(['$0.00', '$0.38', '$12.00', '$0.0012']);
-  expect(moneys([{ amount: 1, currency: 'EUR' }, { amount: 2, currency: 'USD' }])).toBe('€1.00 + $2.00');
+  expect([0, 0.384, 12, 0.00123].map((amount) => money({ amount, currency: 'USD' }))).toEqual([
+    '$0.00',
+    '$0.38',
+    '$12.00',
+    '$0.0012',
+  ]);
+  expect(
+    moneys([
+      { amount: 1, currency: 'EUR' },
+      { amount: 2, currency: 'USD' },
+    ]),
+  ).toBe('€1.00 + $2.00');
   expect(moneys(undefined)).toBe('');
   expect(money({ amount: 1, currency: 'no money' })).toBe('1.0000 no money');
 });

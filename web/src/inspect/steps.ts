@@ -1,4 +1,5 @@
-// The steps of a run as the lines of a timeline: what stands in each, its bars, and the scale of time that all have in common.
+// The steps of a run as the lines of a timeline: what stands in each, its bars, and the scale of time that all have in
+// common.
 import { isHidden, type Message, textOf, type ToolCall } from '../chat/talk/message';
 import { wordsNow } from '../lib/i18n';
 import type { IconName } from '../ui/Icon';
@@ -37,13 +38,30 @@ export function linesOf({ timeline, steps, messages }: Told): Line[] {
   const answers = new Map(messages.filter((m) => m.type === 'ai').map((m) => [m.id, m]));
   const results = new Map(messages.filter((m) => m.type === 'tool').map((m) => [m.tool_call_id ?? '', m]));
   const calls = new Map(messages.flatMap((m) => m.tool_calls ?? []).map((c) => [c.id, c]));
-  const said = messages.filter((m) => m.type === 'human' && !isHidden(m)).map(textOf).join('\n');
-  const called = steps.filter((s) => s.kind === 'call').map((s) => [Date.parse(s.at), Date.parse(s.call?.ended ?? s.at)] as const);
+  const said = messages
+    .filter((m) => m.type === 'human' && !isHidden(m))
+    .map(textOf)
+    .join('\n');
+  const called = steps
+    .filter((s) => s.kind === 'call')
+    .map((s) => [Date.parse(s.at), Date.parse(s.call?.ended ?? s.at)] as const);
   const lines: Line[] = [];
   for (const step of steps) {
     const from = Date.parse(step.at) - began;
-    if (step.kind === 'notice' && ofTries.includes(step.notice?.type ?? '') && called.some(([a, b]) => a <= from + began + 1 && from + began <= b + 1)) continue;
-    const line: Line = { id: step.id, step, bad: false, took: from, moment: true, bars: [{ from, took: 0, look: 'point' }] };
+    if (
+      step.kind === 'notice' &&
+      ofTries.includes(step.notice?.type ?? '') &&
+      called.some(([a, b]) => a <= from + began + 1 && from + began <= b + 1)
+    )
+      continue;
+    const line: Line = {
+      id: step.id,
+      step,
+      bad: false,
+      took: from,
+      moment: true,
+      bars: [{ from, took: 0, look: 'point' }],
+    };
     if (step.kind === 'call' && step.call) ofCall(line, step.call, began, answers.get(step.call.message_id ?? ''));
     if (step.kind === 'tool' && step.tool) {
       const { tool } = step;
@@ -64,19 +82,26 @@ export function linesOf({ timeline, steps, messages }: Told): Line[] {
   return inOrder(lines);
 }
 
-/** The steps with the calls of an answer in the order of the answer: which of several side by side begins first is chance. */
+/**
+ * The steps with the calls of an answer in the order of the answer: which of several side by side begins first is
+ * chance.
+ */
 function inOrder(lines: Line[]): Line[] {
   const places = new Map(lines.flatMap((l) => (l.answer?.tool_calls ?? []).map((c, i) => [c.id, i] as const)));
   const out: Line[] = [];
   for (const line of lines) {
     const place = (l: Line | undefined): number => places.get(l?.step.tool?.call_id ?? '') ?? 0;
     let at = out.length;
-    while (line.step.tool && out[at - 1]?.step.tool?.message_id === line.step.tool.message_id && place(out[at - 1]) > place(line)) at--;
+    while (
+      line.step.tool &&
+      out[at - 1]?.step.tool?.message_id === line.step.tool.message_id &&
+      place(out[at - 1]) > place(line)
+    )
+      at--;
     out.splice(at, 0, line);
   }
   return out;
 }
-
 
 type Made = NonNullable<Step['call']>;
 
@@ -130,14 +155,36 @@ export function scaleOf(told: Told, lines: Line[], now: number): { total: number
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const spans = [20, 50, 100, 200, 500, second, 2 * second, 5 * second, 10 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute, 30 * minute, hour, 3 * hour, 12 * hour, 48 * hour];
+const spans = [
+  20,
+  50,
+  100,
+  200,
+  500,
+  second,
+  2 * second,
+  5 * second,
+  10 * second,
+  30 * second,
+  minute,
+  2 * minute,
+  5 * minute,
+  10 * minute,
+  30 * minute,
+  hour,
+  3 * hour,
+  12 * hour,
+  48 * hour,
+];
 
 /** A mark of the scale: 0:30, 2:00, 1:00:00; below a second 0.2 s. */
 export function mark(ms: number, tick: number): string {
   if (tick < second) return wordsNow(inspect).seconds((ms / second).toFixed(2).replace(/0$/, ''));
   const s = Math.round(ms / second);
   const two = (n: number): string => String(n).padStart(2, '0');
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
+  return s < 3600
+    ? `${Math.floor(s / 60)}:${two(s % 60)}`
+    : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
 /** A part of what a call was sent: its tokens, and how many of them the provider's cache served. */
@@ -154,12 +201,22 @@ interface Part {
   tokens: number;
 }
 
-/** Shares out what the provider told of all to the parts, whose tokens are guesses: so their sum is its sum. What was cached is the beginning: tools
- * and system prompt, then the messages. */
-export function sharesOf(parts: readonly Part[], usage: { input_tokens: number; cached_tokens: number } | null | undefined): Share[] {
+/**
+ * Shares out what the provider told of all to the parts, whose tokens are guesses: so their sum is its sum. What was
+ * cached is the beginning: tools and system prompt, then the messages.
+ */
+export function sharesOf(
+  parts: readonly Part[],
+  usage: { input_tokens: number; cached_tokens: number } | null | undefined,
+): Share[] {
   const guessed = parts.reduce((sum, p) => sum + p.tokens, 0);
   const total = usage?.input_tokens || guessed;
-  const shares = parts.map((p) => ({ part: p.part, count: p.count, tokens: guessed ? Math.round((p.tokens / guessed) * total) : 0, cached: 0 }));
+  const shares = parts.map((p) => ({
+    part: p.part,
+    count: p.count,
+    tokens: guessed ? Math.round((p.tokens / guessed) * total) : 0,
+    cached: 0,
+  }));
   const off = total - shares.reduce((sum, s) => sum + s.tokens, 0);
   const largest = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a), shares[0] ?? { tokens: 0 });
   largest.tokens += guessed ? off : 0;

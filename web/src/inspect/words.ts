@@ -19,7 +19,8 @@ export const inspect = define(
     exportHint: 'The steps and all calls of this run, as JSON',
     keep: 'Keep as a test',
     kept: (file: string) => `Saved ${file}. Run it again with:`,
-    keptHint: 'It plays this run again with the answers that its model gave, everything else real, and shows the first difference.',
+    keptHint:
+      'It plays this run again with the answers that its model gave, everything else real, and shows the first difference.',
     took: 'Took',
     cost: 'Cost',
     calls: 'Model calls',
@@ -107,7 +108,8 @@ export const inspect = define(
     rawCut: (n: string) => `The first ${n} of it`,
     state: 'State after this step',
     stateBefore: 'State before the run',
-    stateOf: (messages: number, files: number, plan: string) => [some(messages, 'message'), some(files, 'file'), plan].filter(Boolean).join(', '),
+    stateOf: (messages: number, files: number, plan: string) =>
+      [some(messages, 'message'), some(files, 'file'), plan].filter(Boolean).join(', '),
     planAt: (done: number, all: number) => `plan at ${done} of ${all}`,
     noState: 'Nothing was there yet.',
     open: 'Open',
@@ -247,7 +249,8 @@ export const inspect = define(
     rawCut: (n: string) => `前 ${n}`,
     state: '此步之后的状态',
     stateBefore: '运行之前的状态',
-    stateOf: (messages: number, files: number, plan: string) => [`${messages} 条消息`, `${files} 个文件`, plan].filter(Boolean).join('，'),
+    stateOf: (messages: number, files: number, plan: string) =>
+      [`${messages} 条消息`, `${files} 个文件`, plan].filter(Boolean).join('，'),
     planAt: (done: number, all: number) => `计划 ${done} / ${all}`,
     noState: '当时还没有内容',
     open: '打开',

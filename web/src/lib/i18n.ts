@@ -1,5 +1,5 @@
-// The words of the pages. Each feature has a file words.ts with its own, made by define: a phrase that one of the languages lacks,
-// or that takes other values there, does not compile.
+// The words of the pages. Each feature has a file words.ts with its own, made by define: a phrase that one of the
+// languages lacks, or that takes other values there, does not compile.
 import { type Language, settings, useSetting } from './settings';
 
 type Phrase = string | ((...values: never[]) => string);
@@ -38,7 +38,8 @@ export function lasted(millis: number, counts = false): string {
 }
 
 /** How long an answer took: 412 ms, and from a second on as other times. */
-export const answeredIn = (millis: number): string => (millis < 1000 ? `${Math.round(millis)} ${settings().language === 'zh' ? '毫秒' : 'ms'}` : lasted(millis));
+export const answeredIn = (millis: number): string =>
+  millis < 1000 ? `${Math.round(millis)} ${settings().language === 'zh' ? '毫秒' : 'ms'}` : lasted(millis);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -77,4 +78,5 @@ export function sized(bytes: number): string {
 }
 
 /** A number of tokens: 62k. */
-export const thousands = (n: number): string => (n < 1000 ? `${n}` : n < 1e6 ? `${Math.round(n / 1000)}k` : `${(n / 1e6).toFixed(1)}M`);
+export const thousands = (n: number): string =>
+  n < 1000 ? `${n}` : n < 1e6 ? `${Math.round(n / 1000)}k` : `${(n / 1e6).toFixed(1)}M`;

@@ -6,7 +6,9 @@ describe('what is typed into a form', () => {
   beforeEach(() => {
     kept.clear();
     vi.stubGlobal('localStorage', {
-      getItem: (k: string) => kept.get(k) ?? null, setItem: (k: string, v: string) => kept.set(k, v), removeItem: (k: string) => kept.delete(k),
+      getItem: (k: string) => kept.get(k) ?? null,
+      setItem: (k: string, v: string) => kept.set(k, v),
+      removeItem: (k: string) => kept.delete(k),
     });
   });
   afterEach(() => vi.unstubAllGlobals());

@@ -1,4 +1,5 @@
-// What is typed into a form and not saved yet: kept in the browser, so that a reload loses nothing. Secrets are never kept.
+// What is typed into a form and not saved yet: kept in the browser, so that a reload loses nothing. Secrets are never
+// kept.
 import { useState } from 'react';
 
 const key = (place: string): string => `pudu.form.${place}`;

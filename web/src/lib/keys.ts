@@ -1,4 +1,5 @@
-// THE keys of the pages, and the hook that acts on them. The page of all keys reads this list, with the words of keyWords.ts.
+// THE keys of the pages, and the hook that acts on them. The page of all keys reads this list, with the words of
+// keyWords.ts.
 import { useEffect, useRef } from 'react';
 import { settings } from './settings';
 
@@ -42,7 +43,9 @@ export type What = (typeof keys)[number]['what'];
 /** What is done at a key; false says that there was nothing to do, and leaves the key to the browser. */
 export type Acts = Partial<Record<What, (e: KeyboardEvent) => boolean | void>>;
 
-/** Acts on keys while the component is there: not over a dialog, and on single characters only where nothing is typed. */
+/**
+ * Acts on keys while the component is there: not over a dialog, and on single characters only where nothing is typed.
+ */
 export function useKeys(acts: Acts): void {
   const now = useRef(acts);
   useEffect(() => {
@@ -51,7 +54,9 @@ export function useKeys(acts: Acts): void {
   useEffect(() => {
     const press = (e: KeyboardEvent): void => {
       if (e.defaultPrevented || e.isComposing || document.querySelector(':modal')) return;
-      const found = keys.find((k) => now.current[k.what] && fits(k.key, e) && (!isSingle(k.key) || mayBeSingle(k.key, e.target)));
+      const found = keys.find(
+        (k) => now.current[k.what] && fits(k.key, e) && (!isSingle(k.key) || mayBeSingle(k.key, e.target)),
+      );
       if (found && now.current[found.what]?.(e) !== false) e.preventDefault();
     };
     addEventListener('keydown', press);
@@ -63,28 +68,43 @@ export function useKeys(acts: Acts): void {
 export const isSingle = (key: string): boolean => key.length === 1;
 
 /** What takes in single characters itself. */
-const typed = 'input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable], [role=menu], [role=listbox]';
+const typed =
+  'input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable], [role=menu], [role=listbox]';
 const mayBeSingle = (key: string, target: EventTarget | null): boolean =>
   settings().letters && !settings().keysOff.includes(key) && !(target instanceof Element && target.closest(typed));
 
 /** What of an event tells which key it is. */
 type Pressed = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>;
 
-/** Whether an event is a key of the list. Ctrl is ⌘ too. A letter is found on keyboards that have none of Latin, and it is told from its capital by
- * Shift; what needs Shift on some keyboards, such as ?, is what it says. */
+/**
+ * Whether an event is a key of the list. Ctrl is ⌘ too. A letter is found on keyboards that have none of Latin, and it
+ * is told from its capital by Shift; what needs Shift on some keyboards, such as ?, is what it says.
+ */
 export function fits(key: string, e: Pressed): boolean {
   const parts = key.split(' ');
   const main = parts.pop() ?? '';
   const letter = /^[A-Z]$/.test(main);
-  const same = letter && e.key.charCodeAt(0) > 127 ? e.code === `Key${main}` : e.key.toLowerCase() === main.toLowerCase();
+  const same =
+    letter && e.key.charCodeAt(0) > 127 ? e.code === `Key${main}` : e.key.toLowerCase() === main.toLowerCase();
   const shift = main.length === 1 && !letter ? e.shiftKey : parts.includes('Shift');
-  return same && (e.ctrlKey || e.metaKey) === parts.includes('Ctrl') && e.altKey === parts.includes('Alt') && e.shiftKey === shift;
+  return (
+    same &&
+    (e.ctrlKey || e.metaKey) === parts.includes('Ctrl') &&
+    e.altKey === parts.includes('Alt') &&
+    e.shiftKey === shift
+  );
 }
 
 const onMac = typeof navigator !== 'undefined' && /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /** A key as its keyboard has it: Ctrl ⇧ O, or ⌘ ⇧ O. */
-export const shown = (key: string): string => key.replace('Ctrl', onMac ? '⌘' : 'Ctrl').replace('Shift', '⇧').replace('Enter', '↵').replace('ArrowUp', '↑').replace('Escape', 'Esc');
+export const shown = (key: string): string =>
+  key
+    .replace('Ctrl', onMac ? '⌘' : 'Ctrl')
+    .replace('Shift', '⇧')
+    .replace('Enter', '↵')
+    .replace('ArrowUp', '↑')
+    .replace('Escape', 'Esc');
 
 /** The key of what it does, as it is shown. */
 export const keyOf = (what: What): string => shown(keys.find((k) => k.what === what)?.key ?? '');

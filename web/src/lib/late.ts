@@ -39,7 +39,8 @@ export function useLate<T>(part: Late<T>, needed = true): T | undefined {
 /** Calls something once the page has loaded and has nothing else to do. */
 export function whenIdle(act: () => void): void {
   // Safari has no such callback: there a moment has to do.
-  const soon = (): void => void (typeof requestIdleCallback === 'function' ? requestIdleCallback(act) : setTimeout(act, 500));
+  const soon = (): void =>
+    void (typeof requestIdleCallback === 'function' ? requestIdleCallback(act) : setTimeout(act, 500));
   if (document.readyState === 'complete') soon();
   else addEventListener('load', soon, { once: true });
 }

@@ -16,14 +16,23 @@ describe('addresses', () => {
   });
 
   it('of routes are filled without leaving their place', () => {
-    expect(fill('/threads/{thread_id}/artifacts/{path}', { thread_id: '../x', path: 'outputs/a b.txt' })).toBe('/threads/..%2Fx/artifacts/outputs/a%20b.txt');
+    expect(fill('/threads/{thread_id}/artifacts/{path}', { thread_id: '../x', path: 'outputs/a b.txt' })).toBe(
+      '/threads/..%2Fx/artifacts/outputs/a%20b.txt',
+    );
     expect(queryOf({ a: [1, 2], b: undefined, c: '' })).toBe('?a=1&a=2');
   });
 });
 
 describe('words', () => {
   it('tell times and sizes', () => {
-    expect([0, 176, 9_400, 12_000, 252_000, 7_500_000].map((m) => lasted(m))).toEqual(['0.0 s', '0.2 s', '9.4 s', '12 s', '4 min 12 s', '2 h 5 min']);
+    expect([0, 176, 9_400, 12_000, 252_000, 7_500_000].map((m) => lasted(m))).toEqual([
+      '0.0 s',
+      '0.2 s',
+      '9.4 s',
+      '12 s',
+      '4 min 12 s',
+      '2 h 5 min',
+    ]);
     expect(lasted(3000, true)).toBe('3 s');
     expect([5, 5200, 140_000_000].map(sized)).toEqual(['5 B', '5.2 KB', '140 MB']);
   });
@@ -32,13 +41,19 @@ describe('words', () => {
     expect(sentenceOf('{"detail":"No such thread"}')).toBe('No such thread');
     expect(sentenceOf('{"detail":[{"loc":[]}],"message":"a is missing"}')).toBe('a is missing');
     expect(sentenceOf('<html>502</html>')).toBe('');
-    expect(faultsOf('{"detail":[{"loc":["body","a"],"msg":"x"},{"loc":["body","a"],"msg":"y"},{"loc":["query","b"],"msg":"z"},null,{}]}')).toEqual({ a: 'x' });
+    expect(
+      faultsOf(
+        '{"detail":[{"loc":["body","a"],"msg":"x"},{"loc":["body","a"],"msg":"y"},{"loc":["query","b"],"msg":"z"},null,{}]}',
+      ),
+    ).toEqual({ a: 'x' });
     expect([faultsOf('{"detail":"No"}'), faultsOf('<html>')]).toEqual([{}, {}]);
   });
 });
 
 it('icons are those that are drawn', () => {
-  const drawn = [...readFileSync(new URL('../ui/icons.svg', import.meta.url), 'utf8').matchAll(/id="i-([a-z0-9-]+)"/g)].map((m) => m[1]);
+  const drawn = [
+    ...readFileSync(new URL('../ui/icons.svg', import.meta.url), 'utf8').matchAll(/id="i-([a-z0-9-]+)"/g),
+  ].map((m) => m[1]);
   expect([...icons]).toEqual(drawn);
 });
 

@@ -1,5 +1,5 @@
-// The address is where a person is: the page, its panel and its dialog, so that Back closes them. Paths here begin at the
-// server's, wherever that lies.
+// The address is where a person is: the page, its panel and its dialog, so that Back closes them. Paths here begin at
+// the server's, wherever that lies.
 import { type AnchorHTMLAttributes, type ReactNode, useMemo, useSyncExternalStore } from 'react';
 import { base } from './base';
 

@@ -1,4 +1,5 @@
-// What a person has chosen about the look of the pages: kept in the browser, the same in all its tabs, and in force at once.
+// What a person has chosen about the look of the pages: kept in the browser, the same in all its tabs, and in force at
+// once.
 import { useSyncExternalStore } from 'react';
 
 export type Language = 'en' | 'zh';
@@ -27,7 +28,15 @@ function spoken(): Language {
 }
 
 function read(): Settings {
-  const defaults: Settings = { language: spoken(), theme: 'system', letters: true, keysOff: [], sideHidden: false, widths: {}, columns: 1 };
+  const defaults: Settings = {
+    language: spoken(),
+    theme: 'system',
+    letters: true,
+    keysOff: [],
+    sideHidden: false,
+    widths: {},
+    columns: 1,
+  };
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
   } catch {

@@ -12,7 +12,10 @@ export function useSettled<T>(value: T, millis: number): T {
   return settled;
 }
 
-/** What is written in the field of the search: the address follows when it stands still for a moment, and it follows the address. */
+/**
+ * What is written in the field of the search: the address follows when it stands still for a moment, and it follows the
+ * address.
+ */
 export function useWritten(asked: string): [string, (q: string) => void] {
   const [q, setQ] = useState(asked);
   const settled = useSettled(q, 150);

@@ -22,7 +22,7 @@ export function Code({ text, language, open }: CodeProps): ReactNode {
         <span className="grow">{name}</span>
         <Copy text={() => text} />
       </div>
-      <pre tabIndex={0} aria-label={name}>
+      <pre role="group" tabIndex={0} aria-label={name}>
         <code>
           <Coloured text={text} language={name.toLowerCase()} open={open} />
         </code>
@@ -40,10 +40,21 @@ const longest = 60_000;
 const often = 200;
 
 /** Code in its colours. While it is written, what has them keeps them, and the rest follows. */
-export function Coloured({ text, language, open = false }: { text: string; language: string; open?: boolean }): ReactNode {
+export function Coloured({
+  text,
+  language,
+  open = false,
+}: {
+  text: string;
+  language: string;
+  open?: boolean;
+}): ReactNode {
   const there = useLate(highlighter, language !== '' && text.length <= longest);
   const steady = useSteady(text, open);
-  const found = useMemo(() => (there && steady.length <= longest ? there.pieces(steady, language) : null), [there, steady, language]);
+  const found = useMemo(
+    () => (there && steady.length <= longest ? there.pieces(steady, language) : null),
+    [there, steady, language],
+  );
   if (!found) return text;
   return (
     <>

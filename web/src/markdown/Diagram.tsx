@@ -1,5 +1,5 @@
-// A diagram: its source until it is whole, then its image, in a box whose height is the same from the first line on. A switch leads back to
-// the source; on request the box is as high as the image.
+// A diagram: its source until it is whole, then its image, in a box whose height is the same from the first line on. A
+// switch leads back to the source; on request the box is as high as the image.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useWords } from '../lib/i18n';
 import { useSetting } from '../lib/settings';
@@ -60,7 +60,14 @@ export default function Diagram({ text, open }: { text: string; open: boolean })
             <button type="button" className="btn ghost sm" aria-pressed={source} onClick={() => setSource(!source)}>
               {w.source}
             </button>
-            <button type="button" className="btn ghost icon sm" aria-pressed={large} aria-label={w.larger} title={w.larger} onClick={() => setLarge(!large)}>
+            <button
+              type="button"
+              className="btn ghost icon sm"
+              aria-pressed={large}
+              aria-label={w.larger}
+              title={w.larger}
+              onClick={() => setLarge(!large)}
+            >
               <Icon name="expand" />
             </button>
           </>

@@ -7,7 +7,9 @@ const html = (text: string): string => renderToStaticMarkup(<Markdown text={text
 
 describe('Markdown', () => {
   it('has headings below those of the page, lists, tables and code', () => {
-    expect(html('# A\n\n- one\n- **two**')).toContain('<h3 class="head">A</h3><ul><li><span>one</span></li><li><span><strong>two</strong></span></li></ul>');
+    expect(html('# A\n\n- one\n- **two**')).toContain(
+      '<h3 class="head">A</h3><ul><li><span>one</span></li><li><span><strong>two</strong></span></li></ul>',
+    );
     expect(html('| a | n |\n|---|---|\n| x | 12 |')).toMatch(/<th class="r">n<\/th>.*<td class="r">12<\/td>/);
     expect(html('```go\na < b\n```')).toContain('<code>a &lt; b</code>');
     expect(html('a `b & c` &amp; d')).toContain('<code>b &amp; c</code> &amp; d');
@@ -28,7 +30,9 @@ describe('Markdown', () => {
     ]) {
       expect(html(hostile)).not.toMatch(/<(script|img|iframe)|href="(?!https:)/i);
     }
-    expect(html('[x](https://a.example/)')).toContain('href="https://a.example/" target="_blank" rel="noopener noreferrer nofollow"');
+    expect(html('[x](https://a.example/)')).toContain(
+      'href="https://a.example/" target="_blank" rel="noopener noreferrer nofollow"',
+    );
   });
 
   it('draws what is half there as it will be', () => {
@@ -42,7 +46,13 @@ describe('a text that is being written', () => {
 
   it('has a table from the end of its head on', () => {
     expect(half('| a | b')).not.toContain('|');
-    for (const text of ['| a | b |\n', '| a | b |\n|', '| a | b |\n|--', '| a | b |\n|---|-', 'Words\n\n| a | b |\n|---|---|\n| 1']) {
+    for (const text of [
+      '| a | b |\n',
+      '| a | b |\n|',
+      '| a | b |\n|--',
+      '| a | b |\n|---|-',
+      'Words\n\n| a | b |\n|---|---|\n| 1',
+    ]) {
       expect(half(text), text).toContain('<table');
       expect(half(text), text).not.toMatch(/<p>\|/);
     }
@@ -57,7 +67,8 @@ describe('a text that is being written', () => {
   });
 
   it('has no part of a formula as words', () => {
-    for (const text of ['so $x', 'so $x^2 + ', 'so \\(x']) expect(half(text), text).toBe('<div class="prose"><p>so </p></div>');
+    for (const text of ['so $x', 'so $x^2 + ', 'so \\(x'])
+      expect(half(text), text).toBe('<div class="prose"><p>so </p></div>');
     expect(half('it costs $5')).toContain('$5');
   });
 });
@@ -70,9 +81,19 @@ describe('a hostile text', () => {
     return performance.now() - begun;
   };
 
-  // Beside a plain text of twice the length, so that a slow machine is no other: what takes the square of its length takes a thousand times as long.
-  it.each(['\\[\n\n'.repeat(100_000), '\\( '.repeat(10_000), '$a '.repeat(10_000), 'Words of a paragraph.\n\n'.repeat(10_000)])('takes no longer than others of its length', (text) => {
-    const plain = took('word and word\n\n'.repeat(text.length / 7));
-    expect(took(text)).toBeLessThan(50 * plain + 500);
-  }, 60_000);
+  // Beside a plain text of twice the length, so that a slow machine is no other: what takes the square of its length
+  // takes a thousand times as long.
+  it.each([
+    '\\[\n\n'.repeat(100_000),
+    '\\( '.repeat(10_000),
+    '$a '.repeat(10_000),
+    'Words of a paragraph.\n\n'.repeat(10_000),
+  ])(
+    'takes no longer than others of its length',
+    (text) => {
+      const plain = took('word and word\n\n'.repeat(text.length / 7));
+      expect(took(text)).toBeLessThan(50 * plain + 500);
+    },
+    60_000,
+  );
 });

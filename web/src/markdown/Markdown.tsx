@@ -1,5 +1,6 @@
-// Markdown as elements of the page. It is cut into blocks; while text is added at the end, only the last block is drawn anew. HTML
-// in it is shown as the text that it is, links lead to web pages and mail alone, images of other hosts are links.
+// Markdown as elements of the page. It is cut into blocks; while text is added at the end, only the last block is drawn
+// anew. HTML in it is shown as the text that it is, links lead to web pages and mail alone, images of other hosts are
+// links.
 import type { Token, Tokens } from 'marked';
 import { lazy, memo, type ReactNode, Suspense, useMemo } from 'react';
 import { Code } from './Code';
@@ -12,14 +13,16 @@ interface MarkdownProps {
   text: string;
   /** It is being written. */
   writing?: boolean;
-  /** Whether it stops before its first formula; without it that is so while it is written, until formulas can be drawn. */
+  /**
+   * Whether it stops before its first formula; without it that is so while it is written, until formulas can be drawn.
+   */
   hold?: boolean;
 }
 
 export const Markdown = memo(function Markdown({ text, writing = false, hold }: MarkdownProps): ReactNode {
   const blocks = useMemo(() => blocksOf(text, writing), [text, writing]);
   const own = useHold(text, writing && hold === undefined);
-  const shown = hold ?? own ? blocks.slice(0, Math.max(0, firstFormula(blocks))) : blocks;
+  const shown = (hold ?? own) ? blocks.slice(0, Math.max(0, firstFormula(blocks))) : blocks;
   return (
     <div className="prose">
       {shown.map((block, i) => (
@@ -55,7 +58,13 @@ export function blockOf(token: Token, open = false): ReactNode {
     case 'table':
       return <Table token={token as Tokens.Table} open={open} />;
     case 'blockquote':
-      return <blockquote>{(token as Tokens.Blockquote).tokens.map((t, i) => <Inner key={i} token={t} />)}</blockquote>;
+      return (
+        <blockquote>
+          {(token as Tokens.Blockquote).tokens.map((t, i) => (
+            <Inner key={i} token={t} />
+          ))}
+        </blockquote>
+      );
     case 'list':
       return listOf(token as Tokens.List);
     case 'hr':
@@ -109,8 +118,18 @@ function listOf(list: Tokens.List): ReactNode {
   const items = list.items.map((item, i) => (
     <li key={i} className={item.task ? 'task' : undefined}>
       {item.task && <input type="checkbox" checked={!!item.checked} disabled aria-label={item.text} />}
-      {item.tokens.map((t, n) => (t.type === 'text' && 'tokens' in t && t.tokens ? <span key={n}>{inline(t.tokens)}</span> : <Inner key={n} token={t} />))}
+      {item.tokens.map((t, n) =>
+        t.type === 'text' && 'tokens' in t && t.tokens ? (
+          <span key={n}>{inline(t.tokens)}</span>
+        ) : (
+          <Inner key={n} token={t} />
+        ),
+      )}
     </li>
   ));
-  return list.ordered ? <ol {...(list.start && list.start !== 1 ? { start: list.start } : {})}>{items}</ol> : <ul>{items}</ul>;
+  return list.ordered ? (
+    <ol {...(list.start && list.start !== 1 ? { start: list.start } : {})}>{items}</ol>
+  ) : (
+    <ul>{items}</ul>
+  );
 }

@@ -1,4 +1,5 @@
-// A formula. Its source stands in its place until it can be drawn, and stays where it cannot; one of its own has a switch to it.
+// A formula. Its source stands in its place until it can be drawn, and stays where it cannot; one of its own has a
+// switch to it.
 import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useWords } from '../lib/i18n';
 import { late, useLate } from '../lib/late';
@@ -17,8 +18,9 @@ const drawer = late(async () => {
 const patience = 10_000;
 
 /**
- * Whether a text that somebody watches stops before its first formula until that can be drawn, so that nothing moves when it is. That
- * the text is at its end changes nothing: a short one has often ended before what draws is there. What cannot be had is not waited for.
+ * Whether a text that somebody watches stops before its first formula until that can be drawn, so that nothing moves
+ * when it is. That the text is at its end changes nothing: a short one has often ended before what draws is there. What
+ * cannot be had is not waited for.
  */
 export function useHold(text: string, watched: boolean): boolean {
   const needed = useMemo(() => watched && hasFormula(text), [text, watched]);
@@ -66,10 +68,21 @@ export function MathsBlock({ token }: { token: Formula }): ReactNode {
   return (
     <div className="mathsbox">
       <div className="mathsin" tabIndex={0} role="group" aria-label={w.formula}>
-        {drawn && !source ? <span key="drawn" ref={place} className="maths" /> : <code className="mathsource">{token.text}</code>}
+        {drawn && !source ? (
+          <span key="drawn" ref={place} className="maths" />
+        ) : (
+          <code className="mathsource">{token.text}</code>
+        )}
       </div>
       <div className="mathsbar">
-        <button type="button" className="btn ghost icon sm" aria-pressed={source} aria-label={w.source} title={w.source} onClick={() => setSource(!source)}>
+        <button
+          type="button"
+          className="btn ghost icon sm"
+          aria-pressed={source}
+          aria-label={w.source}
+          title={w.source}
+          onClick={() => setSource(!source)}
+        >
           <Icon name="bash" />
         </button>
         <Copy bare text={() => token.text} />

@@ -8,14 +8,16 @@ import { words } from './words';
 const number = /^[-−–+]?[€$£¥]?\s?[\d.,\u00a0 ]+\s?(%|[a-zA-Z€$£¥]{0,3})$/;
 
 /**
- * A table that is being written has columns of one width and no opinion about numbers: cells that are there do not move when others come. It stays
- * so as long as it is on the screen.
+ * A table that is being written has columns of one width and no opinion about numbers: cells that are there do not move
+ * when others come. It stays so as long as it is on the screen.
  */
 export function Table({ token, open = false }: { token: Tokens.Table; open?: boolean }): ReactNode {
   const [live] = useState(open);
   const w = useWords(words);
   const right = token.header.map(
-    (h, i) => h.align === 'right' || (!live && !h.align && token.rows.length > 0 && token.rows.every((r) => number.test(r[i]?.text.trim() ?? ''))),
+    (h, i) =>
+      h.align === 'right' ||
+      (!live && !h.align && token.rows.length > 0 && token.rows.every((r) => number.test(r[i]?.text.trim() ?? ''))),
   );
   return (
     <div className="tablebox">

@@ -1,5 +1,5 @@
-// Diagrams are drawn in a frame of nobody, which is made when the first one is there and hands back images. One that takes too long
-// is given up with its frame.
+// Diagrams are drawn in a frame of nobody, which is made when the first one is there and hands back images. One that
+// takes too long is given up with its frame.
 import { at } from '../lib/base';
 import { type Asked, bounds, type Drawn } from '../diagram/wire';
 
@@ -79,7 +79,11 @@ export async function drawing(text: string, look: Asked['look']): Promise<Image 
   });
   if (typeof drawn === 'string') return drawn;
   if ('trouble' in drawn) return /maximum|limit/i.test(drawn.trouble) ? 'tooLarge' : 'wrong';
-  return { url: URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' })), width: drawn.width, height: drawn.height };
+  return {
+    url: URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' })),
+    width: drawn.width,
+    height: drawn.height,
+  };
 }
 
 /** The colours of the page, in the words of who draws. */
@@ -96,7 +100,9 @@ export function lookNow(): Asked['look'] {
     return `#${[...pixel.getImageData(0, 0, 1, 1).data.slice(0, 3)].map((n) => n.toString(16).padStart(2, '0')).join('')}`;
   };
   const look = {
-    darkMode: style.colorScheme === 'dark' || (style.colorScheme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches),
+    darkMode:
+      style.colorScheme === 'dark' ||
+      (style.colorScheme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches),
     fontFamily: 'system-ui, sans-serif',
     fontSize: '14px',
     background: colour('raised'),

@@ -26,8 +26,30 @@ import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
 const languages = {
-  bash, c, cpp, csharp, css, diff, dockerfile, go, ini, java, javascript, json, kotlin, markdown, php, python, ruby, rust, shell, sql,
-  swift, typescript, xml, yaml,
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  diff,
+  dockerfile,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  kotlin,
+  markdown,
+  php,
+  python,
+  ruby,
+  rust,
+  shell,
+  sql,
+  swift,
+  typescript,
+  xml,
+  yaml,
 };
 for (const [name, grammar] of Object.entries(languages)) hljs.registerLanguage(name, grammar);
 
@@ -54,7 +76,9 @@ interface Node {
 /** Code in pieces, or nothing for a language that is not known. */
 export function pieces(code: string, language: string): Piece[] | null {
   if (!hljs.getLanguage(language)) return null;
-  const { rootNode } = (hljs.highlight(code, { language, ignoreIllegals: true }) as unknown as { _emitter: { rootNode: Node } })._emitter;
+  const { rootNode } = (
+    hljs.highlight(code, { language, ignoreIllegals: true }) as unknown as { _emitter: { rootNode: Node } }
+  )._emitter;
   const out: Piece[] = [];
   const walk = (node: Node, look: string): void => {
     for (const child of node.children) {

@@ -73,4 +73,5 @@ function imageOf(t: Tokens.Image): ReactNode {
 const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: '\u00a0' };
 
 /** The few characters that the lexer leaves as entities. */
-const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (all, name: string) => named[name] ?? all);
+const unescaped = (text: string): string =>
+  text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (all, name: string) => named[name] ?? all);

@@ -23,7 +23,11 @@ export function FactForm({ fact, done }: { fact?: Fact; done: () => void }): Rea
   const w = useWords(memory);
   const u = useWords(ui);
   const client = useQueryClient();
-  const form = useKept(fact ? `fact.${fact.fact_id}` : 'fact', { content: fact?.content ?? '', category: fact?.category_extension || (fact?.category ?? 'context'), scope: '' });
+  const form = useKept(fact ? `fact.${fact.fact_id}` : 'fact', {
+    content: fact?.content ?? '',
+    category: fact?.category_extension || (fact?.category ?? 'context'),
+    scope: '',
+  });
   const saving = useSaving(['content', 'category']);
   const [fault, setFault] = useState('');
   const { values: v } = form;
@@ -38,8 +42,15 @@ export function FactForm({ fact, done }: { fact?: Fact; done: () => void }): Rea
     if (!content) return setFault(w.needed);
     await saving.save(async () => {
       try {
-        if (fact) await api('patch', '/memory/facts/{fact_id}', { path: { fact_id: fact.fact_id }, body: { content, category: v.category } });
-        else await api('post', '/memory/facts', { body: { content, category: v.category, confidence: sure, ...membersOf(v.scope) } });
+        if (fact)
+          await api('patch', '/memory/facts/{fact_id}', {
+            path: { fact_id: fact.fact_id },
+            body: { content, category: v.category },
+          });
+        else
+          await api('post', '/memory/facts', {
+            body: { content, category: v.category, confidence: sure, ...membersOf(v.scope) },
+          });
       } catch (error) {
         if (!(error instanceof Trouble && error.status === 409 && /same content/.test(error.message))) throw error;
         return setFault(w.duplicate);
@@ -51,10 +62,25 @@ export function FactForm({ fact, done }: { fact?: Fact; done: () => void }): Rea
   };
   const own = fact?.category_extension;
   return (
-    <form className="grid gap-3" aria-label={fact ? w.change : w.add} noValidate onSubmit={(e) => void submit(e)} onKeyDown={(e) => e.key === 'Escape' && done()}>
+    <form
+      className="grid gap-3"
+      aria-label={fact ? w.change : w.add}
+      noValidate
+      onSubmit={(e) => void submit(e)}
+      onKeyDown={(e) => e.key === 'Escape' && done()}
+    >
       <Field label={w.fact} hint={w.factHint} fault={fault || saving.faults['content']}>
         {(wired) => (
-          <textarea {...wired} className="in" rows={3} maxLength={longest} placeholder={w.factSample} value={v.content} autoFocus onChange={(e) => set({ content: e.target.value })} />
+          <textarea
+            {...wired}
+            className="in"
+            rows={3}
+            maxLength={longest}
+            placeholder={w.factSample}
+            value={v.content}
+            autoFocus
+            onChange={(e) => set({ content: e.target.value })}
+          />
         )}
       </Field>
       <div className={fact ? 'grid' : 'form'}>
@@ -101,7 +127,11 @@ function Scope({ value, set }: { value: string; set: (scope: string) => void }):
   const w = useWords(memory);
   const { data: folders } = useFolders();
   const { data: agents } = useAgents();
-  const all = ['', ...(agents?.agents ?? []).map((a) => `agent:${a.name}`), ...(folders ?? []).map((f) => `folder:${f.folder_id}`)];
+  const all = [
+    '',
+    ...(agents?.agents ?? []).map((a) => `agent:${a.name}`),
+    ...(folders ?? []).map((f) => `folder:${f.folder_id}`),
+  ];
   return (
     <Field label={w.forWhom}>
       {(wired) => (

@@ -13,7 +13,14 @@ export function Line({ fact: f, children }: { fact: Fact; children?: ReactNode }
   const here = useQueryOf().get('fact') === f.fact_id;
   const scope = scopeOf(f);
   const told = f.uses > 0 && f.used_at ? w.usedTimes(f.uses, when(f.used_at)) : '';
-  const below = [categoryOf(f, w), scope && scopeName(scope, folders ?? [], w), told || (f.source === 'unknown' ? '' : sourceOf(f, w)), markOf(f, w)].filter(Boolean).join(' · ');
+  const below = [
+    categoryOf(f, w),
+    scope && scopeName(scope, folders ?? [], w),
+    told || (f.source === 'unknown' ? '' : sourceOf(f, w)),
+    markOf(f, w),
+  ]
+    .filter(Boolean)
+    .join(' · ');
   return (
     <li className="over fact-line">
       <button type="button" className="to" aria-expanded={here} onClick={() => ask({ fact: here ? null : f.fact_id })}>

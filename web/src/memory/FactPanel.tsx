@@ -64,7 +64,9 @@ function TheFact({ fact: f }: { fact: Fact }): ReactNode {
       ) : (
         <>
           <p className={f.status === 'gone' ? 'fact-said struck' : 'fact-said'}>{f.content}</p>
-          <p className="soft">{[categoryOf(f, w), scopeName(scopeOf(f), folders ?? [], w), sourceOf(f, w)].join(' · ')}</p>
+          <p className="soft">
+            {[categoryOf(f, w), scopeName(scopeOf(f), folders ?? [], w), sourceOf(f, w)].join(' · ')}
+          </p>
           {f.mark && <p className="note-line">{markOf(f, w)}</p>}
           <div className="acts">
             {f.status === 'active' && (

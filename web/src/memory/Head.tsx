@@ -48,9 +48,20 @@ export function Head({ facts, show }: { facts: number; show: string | null }): R
     askSure('import');
   };
   const items: Item[] = [
-    { key: 'history', label: w.history, icon: 'clock', choose: () => ask({ show: 'history', fact: null, q: null, add: null }) },
+    {
+      key: 'history',
+      label: w.history,
+      icon: 'clock',
+      choose: () => ask({ show: 'history', fact: null, q: null, add: null }),
+    },
     { key: 'gone', label: w.gone, icon: 'undo', choose: () => ask({ show: 'gone', fact: null, q: null, add: null }) },
-    { key: 'undo', label: w.undo, icon: 'retry', rule: true, choose: () => void act(api('post', '/memory/undo'), w.undone, w.nothingToUndo) },
+    {
+      key: 'undo',
+      label: w.undo,
+      icon: 'retry',
+      rule: true,
+      choose: () => void act(api('post', '/memory/undo'), w.undone, w.nothingToUndo),
+    },
     { key: 'import', label: w.import, icon: 'out', choose: () => picker.current?.click() },
     { key: 'clear', label: w.clear, icon: 'trash', danger: true, rule: true, choose: () => askSure('clear') },
   ];
@@ -66,15 +77,34 @@ export function Head({ facts, show }: { facts: number; show: string | null }): R
         <Menu className="btn ghost icon sm" label={w.more} items={items} end>
           <Icon name="dots" />
         </Menu>
-        <input ref={picker} type="file" hidden accept=".json,application/json" aria-label={w.import} onChange={(e) => void pick(e)} />
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          accept=".json,application/json"
+          aria-label={w.import}
+          onChange={(e) => void pick(e)}
+        />
       </div>
-      {sure === 'clear' && <Sure title={w.clearAsk} text={w.clearText(facts)} act={w.clear} go={() => void act(api('delete', '/memory'), w.actCleared)} />}
+      {sure === 'clear' && (
+        <Sure
+          title={w.clearAsk}
+          text={w.clearText(facts)}
+          act={w.clear}
+          go={() => void act(api('delete', '/memory'), w.actCleared)}
+        />
+      )}
       {sure === 'import' && chosen && (
         <Sure
           title={w.importAsk(chosen.name)}
           text={w.importText(chosen.facts, facts)}
           act={w.importAct}
-          go={() => void act(api('post', '/memory/import', { body: JSON.parse(chosen.text) as never }), w.imported(chosen.facts))}
+          go={() =>
+            void act(
+              api('post', '/memory/import', { body: JSON.parse(chosen.text) as never }),
+              w.imported(chosen.facts),
+            )
+          }
         />
       )}
     </>

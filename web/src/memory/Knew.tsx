@@ -9,7 +9,12 @@ import { memory, type MemoryWords } from './words';
 
 /** What became of a fact since, in words; of one that stands as it was there are none. */
 function sinceOf(now: string, w: MemoryWords): string {
-  const known: Record<string, string> = { gone: w.nowGone, changed: w.nowChanged, forgotten: w.actForgotten, proposed: w.actProposed };
+  const known: Record<string, string> = {
+    gone: w.nowGone,
+    changed: w.nowChanged,
+    forgotten: w.actForgotten,
+    proposed: w.actProposed,
+  };
   return known[now] ?? '';
 }
 
@@ -17,7 +22,9 @@ export default function Knew({ thread, run }: { thread: string; run: string }): 
   const w = useWords(memory);
   const { data } = useQuery({
     queryKey: [...memoryKey, 'why', thread, run],
-    queryFn: async () => (await api('get', '/threads/{thread_id}/runs/{run_id}/memory/why', { path: { thread_id: thread, run_id: run } })).facts ?? [],
+    queryFn: async () =>
+      (await api('get', '/threads/{thread_id}/runs/{run_id}/memory/why', { path: { thread_id: thread, run_id: run } }))
+        .facts ?? [],
   });
   if (!data?.length) return null;
   return (
@@ -28,7 +35,11 @@ export default function Knew({ thread, run }: { thread: string; run: string }): 
       <ul className="grid gap-2">
         {data.map((f) => (
           <li key={f.fact_id} className="min-w-0 break-words">
-            {f.now === 'forgotten' ? f.content : <Link to={`/library/memory?fact=${encodeURIComponent(f.fact_id)}`}>{f.content}</Link>}
+            {f.now === 'forgotten' ? (
+              f.content
+            ) : (
+              <Link to={`/library/memory?fact=${encodeURIComponent(f.fact_id)}`}>{f.content}</Link>
+            )}
             {sinceOf(f.now, w) && <span className="soft"> {sinceOf(f.now, w)}</span>}
           </li>
         ))}

@@ -1,5 +1,5 @@
-// What Pudu knows of its user: what it would like to keep, the facts by kind, and beside them why one is known. What is asked for stands in
-// the address: /library/memory?q=&kind=&scope=&fact=&show=history|gone&add
+// What Pudu knows of its user: what it would like to keep, the facts by kind, and beside them why one is known. What is
+// asked for stands in the address: /library/memory?q=&kind=&scope=&fact=&show=history|gone&add
 import { type ReactNode, useEffect } from 'react';
 import { errors, sentence } from '../lib/errors';
 import { useWords } from '../lib/i18n';
@@ -9,7 +9,17 @@ import { Shell } from '../shell/Shell';
 import { useFolders } from '../threads/folders';
 import { Icon } from '../ui/Icon';
 import { Notice } from '../ui/Notice';
-import { type Fact, type Kind, kindOf, kinds, scopeName, scopeOf, useFacts, useMemoryConfig, useSearched } from './data';
+import {
+  type Fact,
+  type Kind,
+  kindOf,
+  kinds,
+  scopeName,
+  scopeOf,
+  useFacts,
+  useMemoryConfig,
+  useSearched,
+} from './data';
 import { FactForm } from './FactForm';
 import { Line } from './FactLine';
 import { FactPanel } from './FactPanel';
@@ -101,7 +111,15 @@ function Tools({ facts, q, setQ }: { facts: Fact[]; q: string; setQ: (q: string)
     <div className="bar2">
       <search className="searchbox grow">
         <Icon name="search" />
-        <input className="in" type="search" aria-label={w.search(facts.length)} placeholder={w.search(facts.length)} value={q} maxLength={300} onChange={(e) => setQ(e.target.value)} />
+        <input
+          className="in"
+          type="search"
+          aria-label={w.search(facts.length)}
+          placeholder={w.search(facts.length)}
+          value={q}
+          maxLength={300}
+          onChange={(e) => setQ(e.target.value)}
+        />
       </search>
       <div className="seg" role="group" aria-label={w.kind}>
         {(['', ...kinds] as const).map((k) => (
@@ -111,7 +129,12 @@ function Tools({ facts, q, setQ }: { facts: Fact[]; q: string; setQ: (q: string)
         ))}
       </div>
       {(scopes.length > 1 || scope !== 'all') && (
-        <select className="in scope-of" aria-label={w.forWhom} value={scope} onChange={(e) => ask({ scope: e.target.value === 'all' ? null : e.target.value }, true)}>
+        <select
+          className="in scope-of"
+          aria-label={w.forWhom}
+          value={scope}
+          onChange={(e) => ask({ scope: e.target.value === 'all' ? null : e.target.value }, true)}
+        >
           <option value="all">{w.everybody}</option>
           {[...new Set([...scopes, ...(scope === 'all' ? [] : [scope])])].map((s) => (
             <option key={s} value={s}>
@@ -120,7 +143,12 @@ function Tools({ facts, q, setQ }: { facts: Fact[]; q: string; setQ: (q: string)
           ))}
         </select>
       )}
-      <button type="button" className="btn tall" aria-expanded={query.has('add')} onClick={() => ask({ add: query.has('add') ? null : '' })}>
+      <button
+        type="button"
+        className="btn tall"
+        aria-expanded={query.has('add')}
+        onClick={() => ask({ add: query.has('add') ? null : '' })}
+      >
         <Icon name="plus" />
         {w.add}
       </button>
@@ -139,7 +167,8 @@ function useWanted(): (f: Fact) => boolean {
 function ByKind({ facts }: { facts: Fact[] }): ReactNode {
   const w = useWords(memory);
   const wanted = useWanted();
-  const of = (kind: Kind): Fact[] => facts.filter((f) => wanted(f) && kindOf(f) === kind).sort((a, b) => newest(b).localeCompare(newest(a)));
+  const of = (kind: Kind): Fact[] =>
+    facts.filter((f) => wanted(f) && kindOf(f) === kind).sort((a, b) => newest(b).localeCompare(newest(a)));
   const there = kinds.map((kind) => [kind, of(kind)] as const).filter(([, list]) => list.length > 0);
   if (there.length === 0) return facts.length > 0 && <Notice icon="memory" text={w.noneOfKind} />;
   return there.map(([kind, list]) => (

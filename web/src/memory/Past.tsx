@@ -50,7 +50,9 @@ export function History(): ReactNode {
   const e = useWords(errors);
   const pages = useInfiniteQuery({
     queryKey: [...memoryKey, 'history'],
-    queryFn: async ({ pageParam }) => (await api('get', '/memory/history', { query: { limit: page, ...(pageParam ? { before: pageParam } : {}) } })).history ?? [],
+    queryFn: async ({ pageParam }) =>
+      (await api('get', '/memory/history', { query: { limit: page, ...(pageParam ? { before: pageParam } : {}) } }))
+        .history ?? [],
     initialPageParam: 0,
     getNextPageParam: (last) => (last.length === page ? last.at(-1)?.number : undefined),
   });
@@ -62,7 +64,12 @@ export function History(): ReactNode {
     <>
       <Events of={all} open />
       {pages.hasNextPage && (
-        <button type="button" className="btn justify-self-center" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+        <button
+          type="button"
+          className="btn justify-self-center"
+          disabled={pages.isFetchingNextPage}
+          onClick={() => void pages.fetchNextPage()}
+        >
           {w.older}
         </button>
       )}

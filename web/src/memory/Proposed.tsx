@@ -29,10 +29,22 @@ export function Proposed(): ReactNode {
       <ul className="list">
         {list.map((f) => (
           <Line key={f.fact_id} fact={f}>
-            <button type="button" className="btn sm" disabled={saving.busy} aria-label={`${w.keep}: ${f.content}`} onClick={() => decide(f, 'accept')}>
+            <button
+              type="button"
+              className="btn sm"
+              disabled={saving.busy}
+              aria-label={`${w.keep}: ${f.content}`}
+              onClick={() => decide(f, 'accept')}
+            >
               {w.keep}
             </button>
-            <button type="button" className="btn ghost sm" disabled={saving.busy} aria-label={`${w.no}: ${f.content}`} onClick={() => decide(f, 'refuse')}>
+            <button
+              type="button"
+              className="btn ghost sm"
+              disabled={saving.busy}
+              aria-label={`${w.no}: ${f.content}`}
+              onClick={() => decide(f, 'refuse')}
+            >
               {w.no}
             </button>
           </Line>

@@ -24,19 +24,35 @@ export const useFacts = (status: 'active' | 'proposed' | 'gone', enabled = true)
 export const useSearched = (q: string) =>
   useQuery({
     queryKey: [...memoryKey, 'search', q],
-    queryFn: async ({ signal }) => (await api('get', '/memory/facts', { query: { q, status: 'active', limit: 100 }, signal })).facts ?? [],
+    queryFn: async ({ signal }) =>
+      (await api('get', '/memory/facts', { query: { q, status: 'active', limit: 100 }, signal })).facts ?? [],
     enabled: q.trim() !== '',
     placeholderData: (before) => before,
   });
 
-export const useStory = (id: string) => useQuery({ queryKey: [...memoryKey, 'story', id], queryFn: () => api('get', '/memory/facts/{fact_id}', { path: { fact_id: id } }) });
+export const useStory = (id: string) =>
+  useQuery({
+    queryKey: [...memoryKey, 'story', id],
+    queryFn: () => api('get', '/memory/facts/{fact_id}', { path: { fact_id: id } }),
+  });
 
-export const useMemoryConfig = () => useQuery({ queryKey: [...memoryKey, 'config'], queryFn: () => api('get', '/memory/config'), staleTime: Infinity });
+export const useMemoryConfig = () =>
+  useQuery({ queryKey: [...memoryKey, 'config'], queryFn: () => api('get', '/memory/config'), staleTime: Infinity });
 
 /** Has all that is shown of the memory read anew. */
 export const again = (client: QueryClient): Promise<void> => client.invalidateQueries({ queryKey: memoryKey });
 
-export const categories = ['preference', 'correction', 'context', 'goal', 'behavior', 'identity', 'constraint', 'decision', 'other'] as const;
+export const categories = [
+  'preference',
+  'correction',
+  'context',
+  'goal',
+  'behavior',
+  'identity',
+  'constraint',
+  'decision',
+  'other',
+] as const;
 
 /** The category of a fact in words; one of its own name stands as it is. */
 export function categoryOf(fact: Pick<Fact, 'category' | 'category_extension'>, w: MemoryWords): string {
@@ -57,7 +73,8 @@ export function kindOf(fact: Pick<Fact, 'category'>): Kind {
 }
 
 /** For whom a fact is, as one text: all tasks (empty), those of an agent, those in a folder. */
-export const scopeOf = (fact: Pick<Fact, 'agent' | 'folder_id'>): string => (fact.folder_id ? `folder:${fact.folder_id}` : fact.agent ? `agent:${fact.agent}` : '');
+export const scopeOf = (fact: Pick<Fact, 'agent' | 'folder_id'>): string =>
+  fact.folder_id ? `folder:${fact.folder_id}` : fact.agent ? `agent:${fact.agent}` : '';
 
 /** The members of a fact that a scope is. */
 export function membersOf(scope: string): { agent?: string; folder_id?: string } {
@@ -76,7 +93,12 @@ export function scopeName(scope: string, folders: { folder_id: string; name: str
 
 /** Where a fact comes from, in words. */
 export function sourceOf(fact: Pick<Fact, 'source'>, w: MemoryWords): string {
-  const known: Record<string, string> = { manual: w.manual, conversation: w.conversation, consolidation: w.consolidation, import: w.imported_ };
+  const known: Record<string, string> = {
+    manual: w.manual,
+    conversation: w.conversation,
+    consolidation: w.consolidation,
+    import: w.imported_,
+  };
   return known[fact.source] ?? w.unknown;
 }
 

@@ -1,5 +1,6 @@
-// Forgetting a fact. On the server that is for good, so the server is told when nobody can take it back any more: until then the fact is
-// only not shown. Leaving the page tells it at once; a browser may lose what a page says as it goes, so the tab says it once more when it is back.
+// Forgetting a fact. On the server that is for good, so the server is told when nobody can take it back any more: until
+// then the fact is only not shown. Leaving the page tells it at once; a browser may lose what a page says as it goes,
+// so the tab says it once more when it is back.
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { fill, send, Trouble } from '../lib/api/client';

@@ -5,7 +5,8 @@ export const memory = define(
   {
     title: 'Memory',
     head: 'What Pudu knows',
-    intro: 'Facts about you and your work. Everything here came from your tasks or from you; nothing is kept that you cannot see.',
+    intro:
+      'Facts about you and your work. Everything here came from your tasks or from you; nothing is kept that you cannot see.',
     off: 'The memory is switched off on this server: nothing is learned, and no task is told of what stands here.',
     wouldKeep: 'Pudu would like to keep',
     keep: 'Keep',
@@ -33,15 +34,19 @@ export const memory = define(
     gone: 'Replaced and refused',
     undo: 'Take back the last reading',
     undone: 'What the last reading of a conversation changed was taken back.',
-    nothingToUndo: 'There is nothing to take back: no conversation was read, or the last reading was taken back already.',
+    nothingToUndo:
+      'There is nothing to take back: no conversation was read, or the last reading was taken back already.',
     clear: 'Forget everything',
     clearAsk: 'Forget everything?',
-    clearText: (n: number) => `${some(n, 'fact')}, with their sources and their history, are gone for good. Export them first if you may want them back.`,
+    clearText: (n: number) =>
+      `${some(n, 'fact')}, with their sources and their history, are gone for good. Export them first if you may want them back.`,
     importAsk: (name: string) => `Import ${name}?`,
-    importText: (n: number, now: number) => `It has ${some(n, 'fact')}. They take the place of the ${some(now, 'fact')} that Pudu knows now.`,
+    importText: (n: number, now: number) =>
+      `It has ${some(n, 'fact')}. They take the place of the ${some(now, 'fact')} that Pudu knows now.`,
     importAct: 'Replace',
     imported: (n: number) => `${some(n, 'fact')} imported.`,
-    noDocument: (name: string) => `${name} is no memory file: it has to be JSON with a list of facts, as Export makes it.`,
+    noDocument: (name: string) =>
+      `${name} is no memory file: it has to be JSON with a list of facts, as Export makes it.`,
     tooLarge: (name: string) => `${name} is larger than 16 MB.`,
     fact: 'Fact',
     factHint: 'One sentence, as you would tell it to somebody new.',

@@ -59,7 +59,13 @@ export function Fields(p: FieldsProps): ReactNode {
           hint={provider.needs_base_url ? w.addressHint : w.addressUsual(provider.base_url)}
         >
           {(wired) => (
-            <input {...wired} className="in mono" inputMode="url" value={values.base_url} onChange={(e) => set({ base_url: e.target.value })} />
+            <input
+              {...wired}
+              className="in mono"
+              inputMode="url"
+              value={values.base_url}
+              onChange={(e) => set({ base_url: e.target.value })}
+            />
           )}
         </Field>
       )}
@@ -67,7 +73,14 @@ export function Fields(p: FieldsProps): ReactNode {
       <Field label={w.model} fault={faults['model']} hint={p.suggestions.length === 0 && w.modelHint}>
         {(wired) => (
           <>
-            <input {...wired} className="in mono" list={list} value={values.model} onChange={(e) => set({ model: e.target.value })} autoComplete="off" />
+            <input
+              {...wired}
+              className="in mono"
+              list={list}
+              value={values.model}
+              onChange={(e) => set({ model: e.target.value })}
+              autoComplete="off"
+            />
             <datalist id={list}>
               {p.suggestions.map((m) => (
                 <option key={m} value={m} />
@@ -84,17 +97,42 @@ export function Fields(p: FieldsProps): ReactNode {
         <div className="form pt-3">
           {!p.was && (
             <Field label={w.name} fault={faults['name']} hint={w.nameHint(`${provider.name}/${values.model || '…'}`)}>
-              {(wired) => <input {...wired} className="in" value={values.name} onChange={(e) => set({ name: e.target.value })} />}
+              {(wired) => (
+                <input {...wired} className="in" value={values.name} onChange={(e) => set({ name: e.target.value })} />
+              )}
             </Field>
           )}
-          <Field label={w.shown}>{(wired) => <input {...wired} className="in" value={values.display_name} onChange={(e) => set({ display_name: e.target.value })} />}</Field>
+          <Field label={w.shown}>
+            {(wired) => (
+              <input
+                {...wired}
+                className="in"
+                value={values.display_name}
+                onChange={(e) => set({ display_name: e.target.value })}
+              />
+            )}
+          </Field>
           <Field label={w.window} hint={w.windowHint} fault={faults['settings']}>
             {(wired) => (
-              <input {...wired} className="in" inputMode="numeric" value={values.context_window} onChange={(e) => set({ context_window: digits(e) })} />
+              <input
+                {...wired}
+                className="in"
+                inputMode="numeric"
+                value={values.context_window}
+                onChange={(e) => set({ context_window: digits(e) })}
+              />
             )}
           </Field>
           <Field label={w.longest}>
-            {(wired) => <input {...wired} className="in" inputMode="numeric" value={values.max_tokens} onChange={(e) => set({ max_tokens: digits(e) })} />}
+            {(wired) => (
+              <input
+                {...wired}
+                className="in"
+                inputMode="numeric"
+                value={values.max_tokens}
+                onChange={(e) => set({ max_tokens: digits(e) })}
+              />
+            )}
           </Field>
         </div>
       </details>
@@ -122,7 +160,13 @@ function Key({ was, values, set, provider, faults, test, tested }: FieldsProps):
       fault={faults['api_key']}
       hint={
         <>
-          {kept ? w.keyKept : provider.key_in_environment && !values.base_url ? w.keyFrom(provider.key_in_environment) : provider.needs_key ? '' : w.keyOptional}{' '}
+          {kept
+            ? w.keyKept
+            : provider.key_in_environment && !values.base_url
+              ? w.keyFrom(provider.key_in_environment)
+              : provider.needs_key
+                ? ''
+                : w.keyOptional}{' '}
           {url && (
             <>
               {w.keyHint}{' '}

@@ -1,5 +1,5 @@
-// The form of a model, on the page of models and at the first run: a way to one, its key, its test, and then it is stored. Nothing is
-// stored that has not answered.
+// The form of a model, on the page of models and at the first run: a way to one, its key, its test, and then it is
+// stored. Nothing is stored that has not answered.
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Trouble } from '../lib/api/client';
@@ -7,7 +7,20 @@ import { useWords } from '../lib/i18n';
 import { type Kept, useKept } from '../lib/kept';
 import { ui } from '../ui/words';
 import { useSaving } from '../ui/useSaving';
-import { empty, entryOf, type Listed, modelsChanged, type Provider, providersOf, store, useList, useProviders, type Values, valuesOf, type Way } from './data';
+import {
+  empty,
+  entryOf,
+  type Listed,
+  modelsChanged,
+  type Provider,
+  providersOf,
+  store,
+  useList,
+  useProviders,
+  type Values,
+  valuesOf,
+  type Way,
+} from './data';
 import { Fields } from './ModelFields';
 import { answers, remember, useTest } from './probe';
 import { Outcome, Verdict } from './Verdict';
@@ -36,7 +49,9 @@ export function ModelForm({ was, first, done, cancel, children }: ModelFormProps
   const found = data.ollama ?? undefined;
   if (was) {
     const provider = all.find((p) => p.name === was.provider);
-    return provider ? <Inner was={was} form={form} provider={provider} done={done} {...(cancel ? { cancel } : {})} /> : null;
+    return provider ? (
+      <Inner was={was} form={form} provider={provider} done={done} {...(cancel ? { cancel } : {})} />
+    ) : null;
   }
   const offered: Way[] = [...(found ? (['ollama'] as const) : []), 'openai', 'others', 'server'];
   const way = offered.find((one) => one === form.values.way) ?? offered[0] ?? 'openai';
@@ -46,7 +61,9 @@ export function ModelForm({ was, first, done, cancel, children }: ModelFormProps
   };
   const choices = providersOf(all, way);
   const provider = choices.find((p) => p.name === form.values.provider) ?? choices[0];
-  const model = form.values.model || (form.values.provider ? '' : ((way === 'ollama' ? found?.models?.[0] : provider?.models?.[0]) ?? ''));
+  const model =
+    form.values.model ||
+    (form.values.provider ? '' : ((way === 'ollama' ? found?.models?.[0] : provider?.models?.[0]) ?? ''));
   const filled: Kept<Values> = { ...form, values: { ...form.values, way, provider: provider?.name ?? '', model } };
   return (
     <Ways
@@ -87,7 +104,17 @@ interface InnerProps {
   cancel?: () => void;
 }
 
-function Inner({ was, form, provider, choices = [], suggestions = provider.models ?? [], pick, first = false, done, cancel }: InnerProps): ReactNode {
+function Inner({
+  was,
+  form,
+  provider,
+  choices = [],
+  suggestions = provider.models ?? [],
+  pick,
+  first = false,
+  done,
+  cancel,
+}: InnerProps): ReactNode {
   const w = useWords(models);
   const u = useWords(ui);
   const client = useQueryClient();

@@ -30,7 +30,12 @@ export default function ModelsPage(): ReactNode {
       intro={w.intro}
       act={
         !denied && (
-          <button type="button" className="btn" aria-expanded={adding} onClick={() => ask({ add: adding ? null : '', model: null })}>
+          <button
+            type="button"
+            className="btn"
+            aria-expanded={adding}
+            onClick={() => ask({ add: adding ? null : '', model: null })}
+          >
             <Icon name="plus" />
             {w.add}
           </button>
@@ -39,7 +44,9 @@ export default function ModelsPage(): ReactNode {
     >
       {denied && <Notice icon="lock" text={w.admins} />}
       {error && !denied && <Broken error={error} />}
-      {adding && <ModelForm done={(name) => ask({ add: null, model: name }, true)} cancel={() => ask({ add: null }, true)} />}
+      {adding && (
+        <ModelForm done={(name) => ask({ add: null, model: name }, true)} cancel={() => ask({ add: null }, true)} />
+      )}
       {data?.default_fixed_by && <p className="note-line">{w.fixed(data.default_fixed_by)}</p>}
       {data && list.length === 0 && !adding && <Notice icon="spark" text={w.none} />}
       {data && list.length > 0 && (
@@ -104,7 +111,12 @@ function Row({ model: m, list }: { model: Listed; list: List }): ReactNode {
     <li className="srv">
       <div className="head over">
         <State of={m} test={t} />
-        <button type="button" className="to min-w-0" aria-expanded={open} onClick={() => ask({ model: open ? null : m.name, change: null, add: null })}>
+        <button
+          type="button"
+          className="to min-w-0"
+          aria-expanded={open}
+          onClick={() => ask({ model: open ? null : m.name, change: null, add: null })}
+        >
           <b>{m.display_name || m.name}</b>
           <small className={wrong ? 'bad' : ''}>{wrong || facts}</small>
         </button>

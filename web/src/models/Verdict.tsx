@@ -31,7 +31,8 @@ export function Verdict({ of: t }: { of: Test }): ReactNode {
 
 function Line({ result: r }: { result: Result }): ReactNode {
   const w = useWords(models);
-  const state = { pass: 'done', fail: r.minor ? 'read' : 'bad', 'n/a': 'read' } as const; // what costs no ability has no mark
+  // What costs no ability has no mark.
+  const state = { pass: 'done', fail: r.minor ? 'read' : 'bad', 'n/a': 'read' } as const;
   return (
     <li title={r.detail}>
       <Glyph state={state[r.outcome]} />

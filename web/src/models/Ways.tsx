@@ -22,7 +22,13 @@ export function Ways({ all, found, way, choose, form, children }: WaysProps): Re
   const names = others.slice(0, namedVendors).map((p) => p.title);
   const local = found?.models ?? [];
   const ways: [Way, string, string][] = [
-    ...(found ? ([['ollama', w.ollama, local[0] ? w.ollamaHint(local[0], local.length - 1) : w.ollamaEmpty]] as [Way, string, string][]) : []),
+    ...(found
+      ? ([['ollama', w.ollama, local[0] ? w.ollamaHint(local[0], local.length - 1) : w.ollamaEmpty]] as [
+          Way,
+          string,
+          string,
+        ][])
+      : []),
     ['openai', 'OpenAI', w.openaiHint],
     ['others', w.others(names.join(', '), others.length - names.length), w.openaiHint],
     ['server', w.server, w.serverHint],

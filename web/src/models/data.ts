@@ -10,7 +10,8 @@ export type Provider = NonNullable<Providers['providers']>[number];
 
 export const listKey = ['config-models'] as const;
 export const useList = () => useQuery({ queryKey: listKey, queryFn: () => api('get', '/config/models') });
-export const useProviders = () => useQuery({ queryKey: ['providers'], queryFn: () => api('get', '/config/providers'), staleTime: 60_000 });
+export const useProviders = () =>
+  useQuery({ queryKey: ['providers'], queryFn: () => api('get', '/config/providers'), staleTime: 60_000 });
 
 /** What there is of models is asked for anew. */
 export async function modelsChanged(client: QueryClient): Promise<void> {
@@ -24,7 +25,10 @@ export async function store(entry: Entry, there: boolean, standard: boolean): Pr
   return (await api('post', '/config/models', { body: { ...entry, default: standard } })).name;
 }
 
-/** The ways to a model, in the order in which they are offered: what is on this machine, the usual vendor, the others, one's own server. */
+/**
+ * The ways to a model, in the order in which they are offered: what is on this machine, the usual vendor, the others,
+ * one's own server.
+ */
 export type Way = 'ollama' | 'openai' | 'others' | 'server';
 
 /** The providers of a way. */
@@ -36,7 +40,9 @@ export function providersOf(all: Provider[], way: Way): Provider[] {
     case 'others':
       return all.filter((p) => (p.needs_key || p.name === 'codex') && p.name !== 'openai');
     case 'server':
-      return all.filter((p) => !p.needs_key && p.name !== 'codex').sort((a, b) => Number(b.name === 'compatible') - Number(a.name === 'compatible'));
+      return all
+        .filter((p) => !p.needs_key && p.name !== 'codex')
+        .sort((a, b) => Number(b.name === 'compatible') - Number(a.name === 'compatible'));
   }
 }
 
@@ -53,7 +59,17 @@ export interface Values {
   max_tokens: string;
 }
 
-export const empty: Values = { way: '', provider: '', model: '', base_url: '', api_key: '', name: '', display_name: '', context_window: '', max_tokens: '' };
+export const empty: Values = {
+  way: '',
+  provider: '',
+  model: '',
+  base_url: '',
+  api_key: '',
+  name: '',
+  display_name: '',
+  context_window: '',
+  max_tokens: '',
+};
 
 /** What a model that is there has of it; never its key. */
 export function valuesOf(m: Listed): Values {

@@ -13,7 +13,18 @@ export interface Entry {
   settings?: Record<string, unknown>;
 }
 
-export const tasks = ['answers', 'streams', 'tool', 'parallel', 'schema', 'arguments', 'results', 'image', 'thinking', 'cache'] as const;
+export const tasks = [
+  'answers',
+  'streams',
+  'tool',
+  'parallel',
+  'schema',
+  'arguments',
+  'results',
+  'image',
+  'thinking',
+  'cache',
+] as const;
 export type Task = (typeof tasks)[number];
 
 export interface Result {
@@ -52,10 +63,16 @@ export interface Test {
 const answered = (r: Result): boolean => r.outcome === 'pass' || (r.outcome === 'fail' && !r.no_answer);
 
 /** Whether it is known that the model answers. */
-export const answers = (t: Test | null): boolean => t?.results.some((r) => r.task === 'answers' && answered(r)) ?? false;
+export const answers = (t: Test | null): boolean =>
+  t?.results.some((r) => r.task === 'answers' && answered(r)) ?? false;
 
 /** Has a model tested; tells each result as it comes. */
-export async function test(entry: Entry, first: boolean, signal: AbortSignal, tell: (r: Result) => void): Promise<Examined> {
+export async function test(
+  entry: Entry,
+  first: boolean,
+  signal: AbortSignal,
+  tell: (r: Result) => void,
+): Promise<Examined> {
   const response = await send('config/models/test', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' },
@@ -82,7 +99,9 @@ interface Testing {
   now: Test | null;
   /** The test as it is, also for who began before something came. */
   latest: () => Test | null;
-  /** Tests an entry, and says as soon as it is known whether the model answers. What is being tested is not begun anew. */
+  /**
+   * Tests an entry, and says as soon as it is known whether the model answers. What is being tested is not begun anew.
+   */
   start: (entry: Entry, first?: boolean) => Promise<boolean>;
   stop: () => void;
 }
@@ -98,7 +117,10 @@ export function remember(name: string, t: Test | null): void {
   for (const tell of shown) tell(name);
 }
 
-/** A test that a page makes; it ends when the page goes. Of a model that is stored it is what the last one has shown until it is begun. */
+/**
+ * A test that a page makes; it ends when the page goes. Of a model that is stored it is what the last one has shown
+ * until it is begun.
+ */
 export function useTest(name = ''): Testing {
   const [now, put] = useState<Test | null>(() => last.get(name) ?? null);
   const latest = useRef(now);

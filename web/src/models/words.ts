@@ -32,7 +32,8 @@ export const models = define(
     readOnly: 'It stands in the server’s configuration or environment and is changed there.',
     which: 'Model',
     ollama: 'Ollama, found on this machine',
-    ollamaHint: (first: string, others: number) => `${others > 0 ? `${first} and ${some(others, 'other')}` : first}. No key, nothing leaves the machine.`,
+    ollamaHint: (first: string, others: number) =>
+      `${others > 0 ? `${first} and ${some(others, 'other')}` : first}. No key, nothing leaves the machine.`,
     ollamaEmpty: 'It has no model yet. On the server: ollama pull qwen3',
     openaiHint: 'You need a key',
     others: (names: string, n: number) => `${names} and ${some(n, 'other')}`,
@@ -125,7 +126,8 @@ export const models = define(
     readOnly: '它来自服务器的配置或环境变量，需在那里修改。',
     which: '模型',
     ollama: '本机上的 Ollama',
-    ollamaHint: (first: string, others: number) => `${others > 0 ? `${first} 等 ${others + 1} 个模型` : first}，无需密钥，数据不离开本机。`,
+    ollamaHint: (first: string, others: number) =>
+      `${others > 0 ? `${first} 等 ${others + 1} 个模型` : first}，无需密钥，数据不离开本机。`,
     ollamaEmpty: '还没有模型。请在服务器上运行：ollama pull qwen3',
     openaiHint: '需要密钥',
     others: (names: string, n: number) => `${names}及其他 ${n} 家`,

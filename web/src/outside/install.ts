@@ -1,4 +1,5 @@
-// What makes the pages an app: the worker that has a page for when the server is not there, and that there is a new version.
+// What makes the pages an app: the worker that has a page for when the server is not there, and that there is a new
+// version.
 import { useSyncExternalStore } from 'react';
 import { at, base } from '../lib/base';
 import { onNews } from '../lib/news/news';
@@ -6,7 +7,9 @@ import { onNews } from '../lib/news/news';
 /** Brings the worker, once the page has what it needs first. */
 export function bringWorker(): void {
   if (import.meta.env.DEV || !('serviceWorker' in navigator)) return;
-  addEventListener('load', () => void navigator.serviceWorker.register(at('sw.js'), { scope: base }).catch(() => {}), { once: true });
+  addEventListener('load', () => void navigator.serviceWorker.register(at('sw.js'), { scope: base }).catch(() => {}), {
+    once: true,
+  });
 }
 
 let ready = false;

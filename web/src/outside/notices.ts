@@ -1,4 +1,5 @@
-// Notifications of the system: when a run of over a minute has ended, and when somebody is asked, while no tab is looked at.
+// Notifications of the system: when a run of over a minute has ended, and when somebody is asked, while no tab is
+// looked at.
 import { at } from '../lib/base';
 import { wordsNow } from '../lib/i18n';
 import { onNews } from '../lib/news/news';
@@ -61,10 +62,15 @@ function tell(task: Task, what: 'asks' | 'done' | 'failed'): void {
   const heard = Date.now();
   look();
   setTimeout(() => {
-    if (lookedAt() >= heard - moment || typeof Notification === 'undefined' || Notification.permission !== 'granted') return;
+    if (lookedAt() >= heard - moment || typeof Notification === 'undefined' || Notification.permission !== 'granted')
+      return;
     const w = wordsNow(words);
     // One for a task, however many tabs there are.
-    const notice = new Notification(task.title || w.task, { body: w[what], tag: task.thread_id, icon: at('assets/icon-192-1.png') });
+    const notice = new Notification(task.title || w.task, {
+      body: w[what],
+      tag: task.thread_id,
+      icon: at('assets/icon-192-1.png'),
+    });
     notice.onclick = () => {
       window.focus();
       go(`/c/${task.thread_id}`);

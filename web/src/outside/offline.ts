@@ -1,4 +1,5 @@
-// The page that stands where the server cannot be reached. It says what waits to go out, and goes on by itself when the server is back.
+// The page that stands where the server cannot be reached. It says what waits to go out, and goes on by itself when the
+// server is back.
 import { letters } from '../chat/talk/outbox';
 import { wordsNow } from '../lib/i18n';
 import { followSettings } from '../lib/settings';

@@ -9,7 +9,12 @@ describe('what is told of a task', () => {
   it('is the end of a long run, how it ended, and that somebody is asked', () => {
     expect(play('long', ['running', 0], ['running', 1000], ['answered', longRun])).toEqual([null, null, 'done']);
     expect(play('failed', ['running', 0], ['failed', longRun + 1])).toEqual([null, 'failed']);
-    expect(play('asks', ['running', 0], ['waiting', 10], ['running', 20], ['answered', 30])).toEqual([null, 'asks', null, null]);
+    expect(play('asks', ['running', 0], ['waiting', 10], ['running', 20], ['answered', 30])).toEqual([
+      null,
+      'asks',
+      null,
+      null,
+    ]);
   });
 
   it('is nothing of a short one, of what was read, and of what was so before', () => {

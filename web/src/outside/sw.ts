@@ -1,5 +1,5 @@
-// The worker of the pages. It keeps one page and what that loads, and shows it where the server cannot be reached; everything else goes to
-// the server, as without it.
+// The worker of the pages. It keeps one page and what that loads, and shows it where the server cannot be reached;
+// everything else goes to the server, as without it.
 interface Fetched extends Event {
   request: Request;
   respondWith: (response: Promise<Response>) => void;
@@ -41,5 +41,6 @@ worker.addEventListener('install', (e: Extended) => e.waitUntil(keep().then(() =
 worker.addEventListener('fetch', (e: Fetched) => {
   if (e.request.method !== 'GET') return;
   if (e.request.destination === 'document') e.respondWith(shown(e.request));
-  else if (e.request.url.startsWith(`${scope}assets/`)) e.respondWith(caches.match(e.request).then((ours) => ours ?? fetch(e.request)));
+  else if (e.request.url.startsWith(`${scope}assets/`))
+    e.respondWith(caches.match(e.request).then((ours) => ours ?? fetch(e.request)));
 });

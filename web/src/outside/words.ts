@@ -1,4 +1,5 @@
-// Words outside of the pages, and of the header line: notifications, what is not there, a new version, the page without a network.
+// Words outside of the pages, and of the header line: notifications, what is not there, a new version, the page without
+// a network.
 import { define } from '../lib/i18n';
 
 export const words = define(

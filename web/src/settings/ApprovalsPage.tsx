@@ -66,7 +66,12 @@ function Line({ of: g, revoke, busy }: { of: Grant; revoke: () => void; busy: bo
       <span className="min-w-0">
         <b className="mono whole">{visible(g.pattern)}</b>
         <small>
-          {[g.tool, w.given(when(g.created_at)), g.used_at ? w.usedTimes(g.uses, when(g.used_at)) : w.neverUsed, ...(g.revoked_at ? [w.revokedAt(when(g.revoked_at))] : [])].join(' · ')}
+          {[
+            g.tool,
+            w.given(when(g.created_at)),
+            g.used_at ? w.usedTimes(g.uses, when(g.used_at)) : w.neverUsed,
+            ...(g.revoked_at ? [w.revokedAt(when(g.revoked_at))] : []),
+          ].join(' · ')}
         </small>
       </span>
       <span className="meta">
@@ -81,7 +86,13 @@ function Line({ of: g, revoke, busy }: { of: Grant; revoke: () => void; busy: bo
       {g.revoked_at ? (
         <span />
       ) : (
-        <button type="button" className="btn sm" disabled={busy} aria-label={`${w.revoke}: ${g.pattern}`} onClick={revoke}>
+        <button
+          type="button"
+          className="btn sm"
+          disabled={busy}
+          aria-label={`${w.revoke}: ${g.pattern}`}
+          onClick={revoke}
+        >
           {w.revoke}
         </button>
       )}

@@ -24,7 +24,13 @@ export function KeyMap(): ReactNode {
         {w.keys}
       </h2>
       <label className="flex items-center gap-2">
-        <input type="checkbox" className="switch" role="switch" checked={letters} onChange={(e) => change({ letters: e.target.checked })} />
+        <input
+          type="checkbox"
+          className="switch"
+          role="switch"
+          checked={letters}
+          onChange={(e) => change({ letters: e.target.checked })}
+        />
         {w.letters}
       </label>
       {places.map((where) => (

@@ -1,4 +1,5 @@
-// Who is signed in: the browsers of the user, and the way out. Where no token is asked for nobody signs in, and there is none.
+// Who is signed in: the browsers of the user, and the way out. Where no token is asked for nobody signs in, and there
+// is none.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Answer, api } from '../lib/api/client';
@@ -43,7 +44,12 @@ function Signed({ via, role, inSession }: { via: string; role: string; inSession
           <p>{w.signedIntro(via, role === 'admin' ? w.roleAdmin : role === 'user' ? w.roleUser : w.roleViewer)}</p>
         </div>
         {inSession && (
-          <button type="button" className="btn" disabled={saving.busy} onClick={() => void saving.save(async () => (await api('delete', '/session'), leave()))}>
+          <button
+            type="button"
+            className="btn"
+            disabled={saving.busy}
+            onClick={() => void saving.save(() => api('delete', '/session').then(leave))}
+          >
             <Icon name="out" />
             {w.signOut}
           </button>

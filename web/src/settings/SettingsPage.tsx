@@ -78,7 +78,14 @@ function Side({ hide }: { hide: () => void }): ReactNode {
       </div>
       <nav className="side-list" aria-label={w.title}>
         {pages.map(([to, icon, name]) => (
-          <Link key={to} className="row" to={to} {...(path === to || (to.endsWith('general') && path === '/settings') ? { 'aria-current': 'page' as const } : {})}>
+          <Link
+            key={to}
+            className="row"
+            to={to}
+            {...(path === to || (to.endsWith('general') && path === '/settings')
+              ? { 'aria-current': 'page' as const }
+              : {})}
+          >
             <Icon name={icon} />
             <span>{name}</span>
           </Link>

@@ -32,7 +32,8 @@ export const words = define(
     used: (used: string, begun: string, via: string) => `Last used ${used}, signed in ${begun}, by “${via}”`,
     end: 'End',
     approvalsIntro: 'Calls that you allowed beyond once. Pudu does not ask about them again until you revoke them.',
-    noApprovals: 'Nothing is allowed for good. When Pudu asks, choose “In this task” or “Always for this”, and it stands here.',
+    noApprovals:
+      'Nothing is allowed for good. When Pudu asks, choose “In this task” or “Always for this”, and it stands here.',
     alsoRevoked: 'Show revoked ones too',
     always: 'always',
     inTask: 'in one task',

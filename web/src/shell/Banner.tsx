@@ -1,5 +1,6 @@
-// What is the matter with the server, in the header line, where it pushes nothing: it is not there, or has a new version. And the question
-// whether the end of a run is to be told, which is asked when the first long one is under way.
+// What is the matter with the server, in the header line, where it pushes nothing: it is not there, or has a new
+// version. And the question whether the end of a run is to be told, which is asked when the first long one is under
+// way.
 import { type ReactNode, useEffect, useState } from 'react';
 import { useWords } from '../lib/i18n';
 import { useConnected } from '../lib/news/news';
@@ -36,7 +37,11 @@ export function Banner(): ReactNode {
         </button>
       )}
       {!away && !update && long && (
-        <button type="button" className="btn ghost sm not-narrow" onClick={() => void Notification.requestPermission().finally(asked)}>
+        <button
+          type="button"
+          className="btn ghost sm not-narrow"
+          onClick={() => void Notification.requestPermission().finally(asked)}
+        >
           {o.tellMe}
         </button>
       )}

@@ -1,4 +1,5 @@
-// The edge of the panel: dragged, or moved by the arrows, it changes the panel's width, which is remembered by its kind.
+// The edge of the panel: dragged, or moved by the arrows, it changes the panel's width, which is remembered by its
+// kind.
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef } from 'react';
 import { define, useWords } from '../lib/i18n';
 import { change, settings, useSetting } from '../lib/settings';

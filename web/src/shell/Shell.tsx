@@ -51,7 +51,14 @@ export function Shell({ header, children, panel, side, kind = 'run', wide = fals
   };
   useKeys({ sidebar: turn });
   usePageKeys(drawer, () => setDrawer(false));
-  const classes = ['app', wide && 'wide', hidden && 'no-side', drawer && 'drawer', panel && 'with-panel panel-first panel-full', panel && kind];
+  const classes = [
+    'app',
+    wide && 'wide',
+    hidden && 'no-side',
+    drawer && 'drawer',
+    panel && 'with-panel panel-first panel-full',
+    panel && kind,
+  ];
   return (
     <div className={classes.filter(Boolean).join(' ')} style={panel && kind !== 'inspect' ? width : undefined}>
       <a className="skip" href="#content">

@@ -54,7 +54,12 @@ export function Sidebar({ hide }: { hide: () => void }): ReactNode {
       <Days />
       <nav className="side-nav" aria-label={w.library}>
         {links.map((l) => (
-          <Link key={l.to} className="row" to={l.to} {...(path.startsWith(l.below) ? { 'aria-current': 'page' as const } : {})}>
+          <Link
+            key={l.to}
+            className="row"
+            to={l.to}
+            {...(path.startsWith(l.below) ? { 'aria-current': 'page' as const } : {})}
+          >
             <Icon name={l.icon} />
             <span>{w[l.word]}</span>
           </Link>
@@ -110,7 +115,12 @@ function Folders({ path }: { path: string }): ReactNode {
     <section aria-label={t.folders}>
       <h3>{t.folders}</h3>
       {data.map((f) => (
-        <Link key={f.folder_id} className="row" to={`/f/${f.folder_id}`} {...(path === `/f/${f.folder_id}` ? { 'aria-current': 'page' as const } : {})}>
+        <Link
+          key={f.folder_id}
+          className="row"
+          to={`/f/${f.folder_id}`}
+          {...(path === `/f/${f.folder_id}` ? { 'aria-current': 'page' as const } : {})}
+        >
           <Icon name="folder" />
           <span className="cut">{f.name}</span>
           {f.thread_count > 0 && <span className="at">{f.thread_count}</span>}

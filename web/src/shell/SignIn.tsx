@@ -59,7 +59,15 @@ function SignInForm({ done }: { done: () => void }): ReactNode {
       <p>{`${w.intro} ${w.stays}`}</p>
       <div className="f">
         <label htmlFor="token">{w.token}</label>
-        <input id="token" name="token" className="in mono" type="password" autoComplete="current-password" required autoFocus />
+        <input
+          id="token"
+          name="token"
+          className="in mono"
+          type="password"
+          autoComplete="current-password"
+          required
+          autoFocus
+        />
         <span className="hint">{w.hint}</span>
       </div>
       {trouble && (

@@ -1,5 +1,5 @@
-// A page whose files come when it is asked for: at once where they are there already, else the frame stands alone until then. React's own
-// Suspense would hold what has come back for 300 ms, so that not too much changes at once.
+// A page whose files come when it is asked for: at once where they are there already, else the frame stands alone until
+// then. React's own Suspense would hold what has come back for 300 ms, so that not too much changes at once.
 import { type ComponentType, type ReactNode, useEffect, useReducer, useState } from 'react';
 import { Shell } from './Shell';
 
@@ -20,6 +20,7 @@ export function laterPage<P extends object>(bring: () => Promise<{ default: Comp
         throw error;
       },
     ));
+  // biome-ignore lint/correctness/noComponentHookFactories: it is called once for each page, not while one is drawn
   function Page(props: P): ReactNode {
     const [, again] = useReducer((n: number) => n + 1, 0);
     const [failed, fail] = useState<unknown>();

@@ -1,4 +1,5 @@
-// The keys that work on every page: to write, to the next thing that needs somebody, to the list of all keys, and away from what is open.
+// The keys that work on every page: to write, to the next thing that needs somebody, to the list of all keys, and away
+// from what is open.
 import { go, ask, usePath, useQueryOf } from '../lib/router';
 import { useKeys } from '../lib/keys';
 import { useTasks } from '../threads/tasks';
@@ -24,7 +25,8 @@ export function usePageKeys(drawer: boolean, closeDrawer: () => void): void {
     needsYou: () => {
       // What is asked on this page comes first, unless that is where one is.
       const form = document.querySelector<HTMLElement>('form.asking');
-      if (form && !form.contains(document.activeElement)) return show(form.querySelector<HTMLElement>('input, select, textarea, footer button'));
+      if (form && !form.contains(document.activeElement))
+        return show(form.querySelector<HTMLElement>('input, select, textarea, footer button'));
       const waiting = (data?.threads ?? []).filter((t) => t.state === 'waiting');
       const here = waiting.findIndex((t) => path === `/c/${t.thread_id}`);
       const next = waiting[(here + 1) % waiting.length];

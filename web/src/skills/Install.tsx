@@ -59,7 +59,9 @@ export function Install({ file, done }: { file: File; done: () => void }): React
           {sentence(error, e)}
         </p>
       )}
-      {scanned && !error && <p className="soft">{busy ? w.installing : findings.length > 0 ? w.found(findings.length) : w.clean}</p>}
+      {scanned && !error && (
+        <p className="soft">{busy ? w.installing : findings.length > 0 ? w.found(findings.length) : w.clean}</p>
+      )}
       {findings.length > 0 && <Findings list={findings} />}
       <div className="acts">
         {scanned && !error && (

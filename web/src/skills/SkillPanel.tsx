@@ -1,6 +1,6 @@
 // One skill: what it is for, its files, what the scan has found, its history; and what is done with it.
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { draftOf, keepDraft } from '../chat/composer/drafts';
 import { api, Trouble } from '../lib/api/client';
 import { at } from '../lib/base';
@@ -13,7 +13,17 @@ import { Icon } from '../ui/Icon';
 import { toast } from '../ui/Toasts';
 import { useSaving } from '../ui/useSaving';
 import { ui } from '../ui/words';
-import { again, type Entry, type FileOf, findingsOf, goBack, type Skill, useFilesOf, useHistory, useText } from './data';
+import {
+  again,
+  type Entry,
+  type FileOf,
+  findingsOf,
+  goBack,
+  type Skill,
+  useFilesOf,
+  useHistory,
+  useText,
+} from './data';
 import { Findings } from './Findings';
 import { skills, type SkillWords } from './words';
 
@@ -43,12 +53,21 @@ export function SkillPanel({ name, skill: s }: { name: string; skill: Skill | un
             <p className="wrap">{s.description}</p>
             <p className="soft">{[w[s.category as 'custom'], w.used(s.uses), s.license].filter(Boolean).join(' · ')}</p>
             {s.required_secrets && (
-              <p className="soft wrap">{w.asks(s.required_secrets.map((k) => (k.optional ? w.optional(k.name) : k.name)).join(', '), s.secrets_ask ? s.name : '')}</p>
+              <p className="soft wrap">
+                {w.asks(
+                  s.required_secrets.map((k) => (k.optional ? w.optional(k.name) : k.name)).join(', '),
+                  s.secrets_ask ? s.name : '',
+                )}
+              </p>
             )}
             <Acts skill={s} own={own} />
           </section>
         )}
-        {own && editing && typeof text === 'string' ? <Edit key={text} name={name} text={text} /> : files && <Files list={files} own={own} />}
+        {own && editing && typeof text === 'string' ? (
+          <Edit key={text} name={name} text={text} />
+        ) : (
+          files && <Files list={files} own={own} />
+        )}
         {own && <Scan name={name} />}
         {own && <History name={name} />}
       </div>
@@ -72,7 +91,10 @@ function Acts({ skill: s, own }: { skill: Skill; own: boolean }): ReactNode {
     }
     await again(client);
     close();
-    const back = (): void => void goBack(s.name).catch(failed).then(() => again(client));
+    const back = (): void =>
+      void goBack(s.name)
+        .catch(failed)
+        .then(() => again(client));
     toast({ text: w.removed(s.name), act: { label: w.undoIt, go: back } });
   };
   return (
@@ -125,7 +147,7 @@ function Files({ list, own }: { list: FileOf[]; own: boolean }): ReactNode {
         ))}
       </ul>
       {file && (
-        <pre className="skill-text" tabIndex={0} aria-label={file.path}>
+        <pre className="skill-text" role="group" tabIndex={0} aria-label={file.path}>
           {file.content ?? w.noText}
         </pre>
       )}
@@ -133,7 +155,8 @@ function Files({ list, own }: { list: FileOf[]; own: boolean }): ReactNode {
   );
 }
 
-const sizeOf = (bytes: number): string => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
+const sizeOf = (bytes: number): string =>
+  bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 function Edit({ name, text }: { name: string; text: string }): ReactNode {
   const w = useWords(skills);
@@ -157,7 +180,15 @@ function Edit({ name, text }: { name: string; text: string }): ReactNode {
   const findings = saving.error instanceof Trouble ? findingsOf(saving.error.detail) : [];
   return (
     <form className="block" aria-label={w.edit} onSubmit={submit}>
-      <textarea className="in mono" rows={18} spellCheck={false} autoFocus aria-label={w.text('SKILL.md')} value={form.values.content} onChange={(e) => form.set({ content: e.target.value })} />
+      <textarea
+        className="in mono"
+        rows={18}
+        spellCheck={false}
+        autoFocus
+        aria-label={w.text('SKILL.md')}
+        value={form.values.content}
+        onChange={(e) => form.set({ content: e.target.value })}
+      />
       <p className="soft">{w.saveHint}</p>
       {saving.trouble && (
         <p className="note-line bad" role="alert">
@@ -212,7 +243,8 @@ function History({ name }: { name: string }): ReactNode {
           .map(({ entry, index }) => (
             <li key={index}>
               <span>
-                {actOf(entry, w)} <small className="soft">{[entry.file_path, when(entry.ts)].filter(Boolean).join(' · ')}</small>
+                {actOf(entry, w)}{' '}
+                <small className="soft">{[entry.file_path, when(entry.ts)].filter(Boolean).join(' · ')}</small>
               </span>
               {entry.prev_content !== null && (
                 <button type="button" className="btn ghost sm" disabled={saving.busy} onClick={() => back(index)}>

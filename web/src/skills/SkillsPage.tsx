@@ -1,5 +1,5 @@
-// What Pudu can be taught: the skills with a switch each, what was refused and why, and beside them one with its files. What is asked for stands in
-// the address: /library/skills/NAME?q=&file=&edit
+// What Pudu can be taught: the skills with a switch each, what was refused and why, and beside them one with its files.
+// What is asked for stands in the address: /library/skills/NAME?q=&file=&edit
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { api } from '../lib/api/client';
@@ -28,7 +28,10 @@ export default function SkillsPage({ name }: { name: string | undefined }): Reac
     document.title = `${title} · Pudu`;
   }, [title]);
   return (
-    <Shell header={<div className="title">{w.title}</div>} panel={name && data && <SkillPanel key={name} name={name} skill={data.find((s) => s.name === name)} />}>
+    <Shell
+      header={<div className="title">{w.title}</div>}
+      panel={name && data && <SkillPanel key={name} name={name} skill={data.find((s) => s.name === name)} />}
+    >
       <div className="scroll">
         <div className="page">
           <Head />
@@ -88,7 +91,15 @@ function All({ list, open }: { list: Skill[]; open: string | undefined }): React
     <>
       <search className="searchbox">
         <Icon name="search" />
-        <input className="in" type="search" aria-label={w.search(list.length)} placeholder={w.search(list.length)} value={q} maxLength={200} onChange={(e) => setQ(e.target.value)} />
+        <input
+          className="in"
+          type="search"
+          aria-label={w.search(list.length)}
+          placeholder={w.search(list.length)}
+          value={q}
+          maxLength={200}
+          onChange={(e) => setQ(e.target.value)}
+        />
       </search>
       {found.length === 0 ? (
         <Notice icon="search" text={w.nothingFound(asked)} />
@@ -117,7 +128,12 @@ function Line({ skill: s, open }: { skill: Skill; open: boolean }): ReactNode {
   return (
     <li className="over skill-line">
       <Icon name="skill" />
-      <button type="button" className="to" aria-expanded={open} onClick={() => (open ? go('/library/skills') : go(`/library/skills/${s.name}`))}>
+      <button
+        type="button"
+        className="to"
+        aria-expanded={open}
+        onClick={() => (open ? go('/library/skills') : go(`/library/skills/${s.name}`))}
+      >
         {s.name}
       </button>
       <small>{s.description}</small>
@@ -162,7 +178,13 @@ function RefusedLine({ refused: r, at }: { refused: Refused; at: string }): Reac
         <b className="cut">{r.skill_name || r.source}</b>
         <small className="bad">{w.notInstalled(r.findings?.[0]?.message || r.message)}</small>
         <span className="meta">{w.refused(when(r.ts))}</span>
-        <button type="button" className="btn sm" aria-expanded={open} aria-label={`${w.why}: ${r.skill_name || r.source}`} onClick={() => ask({ refused: open ? null : at })}>
+        <button
+          type="button"
+          className="btn sm"
+          aria-expanded={open}
+          aria-label={`${w.why}: ${r.skill_name || r.source}`}
+          onClick={() => ask({ refused: open ? null : at })}
+        >
           {w.why}
         </button>
       </div>

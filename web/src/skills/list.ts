@@ -6,4 +6,8 @@ export type Skill = NonNullable<Answer<'/skills', 'get'>['skills']>[number];
 export const skillsKey = ['skills'] as const;
 
 /** How the list is read; without a network that fails, and does not wait for it. */
-export const skillList = { queryKey: skillsKey, queryFn: async (): Promise<Skill[]> => (await api('get', '/skills')).skills ?? [], networkMode: 'always' as const };
+export const skillList = {
+  queryKey: skillsKey,
+  queryFn: async (): Promise<Skill[]> => (await api('get', '/skills')).skills ?? [],
+  networkMode: 'always' as const,
+};

@@ -4,7 +4,8 @@ import { define, some } from '../lib/i18n';
 export const skills = define(
   {
     title: 'Skills',
-    intro: 'A skill is a procedure with the scripts that it needs. Pudu reads it when a task fits, or when a message begins with its name.',
+    intro:
+      'A skill is a procedure with the scripts that it needs. Pudu reads it when a task fits, or when a message begins with its name.',
     search: (n: number) => `Search ${some(n, 'skill')}`,
     none: 'There is no skill here. Install one from a .skill file.',
     nothingFound: (q: string) => `No skill has “${q}”.`,

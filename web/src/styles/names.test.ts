@@ -1,5 +1,5 @@
-// Names of classes are known to the whole page. A sheet that comes with a page, when that is first opened, must not restyle the others: it once
-// did, by a rule for .t.
+// Names of classes are known to the whole page. A sheet that comes with a page, when that is first opened, must not
+// restyle the others: it once did, by a rule for .t.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,8 @@ function apart(list: string): string[] {
 }
 
 /** The classes of what a selector begins with. */
-const beginning = (selector: string): string[] => [...(/^[^\s>+~]*/.exec(selector)?.[0] ?? '').matchAll(/\.([\w-]+)/g)].map((m) => m[1] ?? '');
+const beginning = (selector: string): string[] =>
+  [...(/^[^\s>+~]*/.exec(selector)?.[0] ?? '').matchAll(/\.([\w-]+)/g)].map((m) => m[1] ?? '');
 
 describe('a sheet that comes with a page', () => {
   const taken = new Set([...common].flatMap(selectorsOf).flatMap(beginning));

@@ -21,11 +21,15 @@ export function Bin(): ReactNode {
   const s = useWords(shell);
   const client = useQueryClient();
   const sure = useQueryOf().get('sure') ?? '';
-  const bin = useQuery({ queryKey: key, queryFn: async () => (await api('get', '/trash', { query: { limit: 1000 } })) ?? [] });
+  const bin = useQuery({
+    queryKey: key,
+    queryFn: async () => (await api('get', '/trash', { query: { limit: 1000 } })) ?? [],
+  });
   if (bin.isError) return <Broken trouble={bin.error} again={() => void bin.refetch()} />;
   if (!bin.data) return null;
   if (bin.data.length === 0) return <Notice icon="trash" text={w.noneInBin} />;
-  const nameOf = (t: (typeof bin.data)[number]): string => (typeof t.values['title'] === 'string' && t.values['title']) || s.untitled;
+  const nameOf = (t: (typeof bin.data)[number]): string =>
+    (typeof t.values['title'] === 'string' && t.values['title']) || s.untitled;
   const work = async (it: Promise<unknown>, said: string): Promise<void> => {
     try {
       await it;
@@ -49,10 +53,20 @@ export function Bin(): ReactNode {
               {t.expires_at && <span className="sn cut">{w.until(when(t.expires_at))}</span>}
             </span>
             <span className="right">
-              <button type="button" className="btn sm" aria-label={`${w.restore}: ${nameOf(t)}`} onClick={() => restore(t)}>
+              <button
+                type="button"
+                className="btn sm"
+                aria-label={`${w.restore}: ${nameOf(t)}`}
+                onClick={() => restore(t)}
+              >
                 {w.restore}
               </button>
-              <button type="button" className="btn sm danger" aria-label={`${w.forGood}: ${nameOf(t)}`} onClick={() => askSure(t.thread_id)}>
+              <button
+                type="button"
+                className="btn sm danger"
+                aria-label={`${w.forGood}: ${nameOf(t)}`}
+                onClick={() => askSure(t.thread_id)}
+              >
                 {w.forGood}
               </button>
             </span>
@@ -68,11 +82,18 @@ export function Bin(): ReactNode {
           title={w.sureTask(nameOf(meant))}
           text={w.sureTaskText}
           act={w.forGood}
-          go={() => void work(api('delete', '/threads/{thread_id}', { path: { thread_id: meant.thread_id } }), w.emptied(1))}
+          go={() =>
+            void work(api('delete', '/threads/{thread_id}', { path: { thread_id: meant.thread_id } }), w.emptied(1))
+          }
         />
       )}
       {sure === 'all' && (
-        <Sure title={w.sureEmpty} text={w.sureEmptyText} act={w.empty} go={() => void work(api('delete', '/trash'), w.emptied(bin.data.length))} />
+        <Sure
+          title={w.sureEmpty}
+          text={w.sureEmptyText}
+          act={w.empty}
+          go={() => void work(api('delete', '/trash'), w.emptied(bin.data.length))}
+        />
       )}
     </>
   );

@@ -17,7 +17,12 @@ export function FolderChip({ folder }: { folder: string }): ReactNode {
       className="chip"
       title={w.folder}
       items={[
-        ...data.map((f) => ({ key: f.folder_id, label: f.name, on: f.folder_id === folder, choose: choose(f.folder_id) })),
+        ...data.map((f) => ({
+          key: f.folder_id,
+          label: f.name,
+          on: f.folder_id === folder,
+          choose: choose(f.folder_id),
+        })),
         { key: 'none', label: w.noFolder, on: !folder, rule: true, choose: choose('') },
       ]}
     >

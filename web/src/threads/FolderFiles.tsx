@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { api, fill, Trouble } from '../lib/api/client';
+import { upload } from '../lib/api/upload';
 import { at } from '../lib/base';
 import { errors, sentence } from '../lib/errors';
 import { sized, useWords, when } from '../lib/i18n';
@@ -10,10 +11,18 @@ import { useQueryOf } from '../lib/router';
 import { failed } from '../shell/Failure';
 import { Icon } from '../ui/Icon';
 import { askSure, Sure } from '../ui/Sure';
-import { type Sending, sendTo } from './folderUploads';
 import { folderWords } from './folderWords';
 import { Broken } from './Lists';
 import { foldersKey } from './tasks';
+
+interface Sending {
+  id: string;
+  name: string;
+  /** How much of it is there, from 0 to 1. */
+  part: number;
+  trouble?: Trouble;
+  stop: () => void;
+}
 
 const home = '/mnt/folder/';
 const short = (path: string): string => (path.startsWith(home) ? path.slice(home.length) : path);
@@ -27,13 +36,17 @@ export function FolderFiles({ folder }: { folder: string }): ReactNode {
   const [sending, setSending] = useState<readonly Sending[]>([]);
   const key = [...foldersKey, folder, 'files'];
   const path = { folder_id: folder };
-  const files = useQuery({ queryKey: key, queryFn: async () => (await api('get', '/folders/{folder_id}/files', { path, query: { limit: 1000 } })) ?? [] });
+  const files = useQuery({
+    queryKey: key,
+    queryFn: async () => (await api('get', '/folders/{folder_id}/files', { path, query: { limit: 1000 } })) ?? [],
+  });
   const list = files.data?.filter((f) => f.kind !== 'folder') ?? [];
   const add = (given: Iterable<File>): void => {
     for (const file of given) {
       const id = uuid();
-      const change = (some: Partial<Sending> | null): void => setSending((all) => all.flatMap((s) => (s.id !== id ? s : some ? { ...s, ...some } : [])));
-      const request = sendTo(folder, file, (part) => change({ part }));
+      const change = (some: Partial<Sending> | null): void =>
+        setSending((all) => all.flatMap((s) => (s.id !== id ? s : some ? { ...s, ...some } : [])));
+      const request = upload(fill('/folders/{folder_id}/files', path), file, (part) => change({ part }));
       setSending((all) => [...all, { id, name: file.name, part: 0, stop: request.stop }]);
       void request.done.then(
         () => {
@@ -93,13 +106,23 @@ export function FolderFiles({ folder }: { folder: string }): ReactNode {
           {list.map((f) => (
             <div key={f.path} className="task-line file">
               <Icon name="file" />
-              <a className="cut" href={at(fill('/folders/{folder_id}/files/{path}', { ...path, path: short(f.path) })) + '?download=true'} download aria-label={w.download(short(f.path))}>
+              <a
+                className="cut"
+                href={`${at(fill('/folders/{folder_id}/files/{path}', { ...path, path: short(f.path) }))}?download=true`}
+                download
+                aria-label={w.download(short(f.path))}
+              >
                 {short(f.path)}
               </a>
               <span className="w">
                 {sized(f.size)} · {when(f.modified_at)}
               </span>
-              <button type="button" className="btn ghost icon sm" aria-label={w.removeFile(short(f.path))} onClick={() => askSure(`file:${short(f.path)}`)}>
+              <button
+                type="button"
+                className="btn ghost icon sm"
+                aria-label={w.removeFile(short(f.path))}
+                onClick={() => askSure(`file:${short(f.path)}`)}
+              >
                 <Icon name="trash" />
               </button>
             </div>
@@ -109,8 +132,17 @@ export function FolderFiles({ folder }: { folder: string }): ReactNode {
           ))}
         </div>
       )}
-      <span className="hint">{list.length + sending.length === 0 && !files.isPending ? `${w.drop} ${w.filesHint}` : w.filesHint}</span>
-      {meant && <Sure title={w.sureFile(short(meant.path))} text={w.sureFileText} act={w.forGood} go={() => void remove(short(meant.path))} />}
+      <span className="hint">
+        {list.length + sending.length === 0 && !files.isPending ? `${w.drop} ${w.filesHint}` : w.filesHint}
+      </span>
+      {meant && (
+        <Sure
+          title={w.sureFile(short(meant.path))}
+          text={w.sureFileText}
+          act={w.forGood}
+          go={() => void remove(short(meant.path))}
+        />
+      )}
     </section>
   );
 }

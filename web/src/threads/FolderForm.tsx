@@ -31,9 +31,21 @@ export function FolderForm(): ReactNode {
     }
   };
   return (
-    <form className="grid gap-2" onSubmit={(event) => void make(event)} onKeyDown={(event) => event.key === 'Escape' && ask({ make: null }, true)}>
+    <form
+      className="grid gap-2"
+      onSubmit={(event) => void make(event)}
+      onKeyDown={(event) => event.key === 'Escape' && ask({ make: null }, true)}
+    >
       <div className="flex gap-2">
-        <input className="in" name="name" aria-label={w.folderName} placeholder={w.folderName} maxLength={60} required autoFocus />
+        <input
+          className="in"
+          name="name"
+          aria-label={w.folderName}
+          placeholder={w.folderName}
+          maxLength={60}
+          required
+          autoFocus
+        />
         <button type="submit" className="btn primary" disabled={busy}>
           {w.create}
         </button>

@@ -55,7 +55,11 @@ export default function FolderPage({ folder }: { folder: string }): ReactNode {
       header={
         <div className="title">
           <Icon name="folder" />
-          {naming && data ? <Name folder={data} keep={(name) => void change({ name }).catch(failed)} end={() => setNaming(false)} /> : <h1>{data?.name ?? ''}</h1>}
+          {naming && data ? (
+            <Name folder={data} keep={(name) => void change({ name }).catch(failed)} end={() => setNaming(false)} />
+          ) : (
+            <h1>{data?.name ?? ''}</h1>
+          )}
           <span className="grow" />
           {data && (
             <Menu
@@ -64,7 +68,14 @@ export default function FolderPage({ folder }: { folder: string }): ReactNode {
               end
               items={[
                 { key: 'rename', label: w.rename, icon: 'edit', choose: () => setNaming(true) },
-                { key: 'remove', label: w.remove, icon: 'trash', danger: true, rule: true, choose: () => askSure('folder') },
+                {
+                  key: 'remove',
+                  label: w.remove,
+                  icon: 'trash',
+                  danger: true,
+                  rule: true,
+                  choose: () => askSure('folder'),
+                },
               ]}
             >
               <Icon name="dots" />
@@ -98,7 +109,9 @@ export default function FolderPage({ folder }: { folder: string }): ReactNode {
           )}
         </div>
       </div>
-      {data && sure === 'folder' && <Sure title={w.sureFolder(data.name)} text={w.sureFolderText} act={w.remove} go={() => void remove()} />}
+      {data && sure === 'folder' && (
+        <Sure title={w.sureFolder(data.name)} text={w.sureFolderText} act={w.remove} go={() => void remove()} />
+      )}
     </Shell>
   );
 }
@@ -110,7 +123,12 @@ function Begin({ folder }: { folder: string }): ReactNode {
   const [options, setOptions] = useOptions(place);
   const start = (text: string, files: Sent[], thread: string, _: boolean, secrets?: Secrets): void => {
     keepOptions(thread, options);
-    void conversationOf(thread, true).say(text, { ...options, folder, ...(files.length > 0 ? { files } : {}) }, false, secrets);
+    void conversationOf(thread, true).say(
+      text,
+      { ...options, folder, ...(files.length > 0 ? { files } : {}) },
+      false,
+      secrets,
+    );
     go(`/c/${thread}`);
   };
   return (

@@ -46,7 +46,11 @@ function HitLine({ hit }: { hit: Hit }): ReactNode {
   const folder = nameOf(task?.folder_id);
   return (
     <div className="task-line over">
-      {hit.kind === 'title' ? <Glyph state={task ? glyphOf(task) : 'read'} /> : <Icon name={hit.kind === 'file' ? 'file' : 'chat'} />}
+      {hit.kind === 'title' ? (
+        <Glyph state={task ? glyphOf(task) : 'read'} />
+      ) : (
+        <Icon name={hit.kind === 'file' ? 'file' : 'chat'} />
+      )}
       <Link className="ti to" to={addressOf(hit)}>
         <b className="cut">{hit.kind === 'title' ? <Excerpt of={hit.excerpt} /> : hit.title || s.untitled}</b>
         {hit.kind !== 'title' && (

@@ -12,7 +12,11 @@ export function InBin({ thread }: { thread: string }): ReactNode {
   const acts = useActs();
   const known = useTask(thread);
   const { data } = useTasks();
-  const binned = useQuery({ queryKey: [...listsKey, 'binned', thread], queryFn: () => listed({ ids: [thread], trashed: true }), enabled: !!data && !known });
+  const binned = useQuery({
+    queryKey: [...listsKey, 'binned', thread],
+    queryFn: () => listed({ ids: [thread], trashed: true }),
+    enabled: !!data && !known,
+  });
   if (known || !binned.data?.list.length) return null;
   return (
     <p className="note-line ask" role="status">

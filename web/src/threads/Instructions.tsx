@@ -63,7 +63,12 @@ export function Instructions({ folder, save }: { folder: Folder; save: (text: st
       <div className="flex gap-2 items-center" role="status">
         {changed && (
           <>
-            <button type="button" className="btn primary" disabled={state === 'busy' || size > most} onClick={() => void keep()}>
+            <button
+              type="button"
+              className="btn primary"
+              disabled={state === 'busy' || size > most}
+              onClick={() => void keep()}
+            >
               {w.save}
             </button>
             <button type="button" className="btn ghost" onClick={() => write(folder.instructions)}>

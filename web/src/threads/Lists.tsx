@@ -50,16 +50,27 @@ export function ByDay({ archived, folder, none }: { archived: boolean; folder: s
     getNextPageParam: (last, all) => (last.more ? all.length * 100 : undefined),
     enabled: !folder || !!within.data,
   });
-  if (pages.isError || within.isError) return <Broken trouble={pages.error ?? within.error} again={() => void pages.refetch()} />;
-  const all = fresh(pages.data?.pages.flatMap((p) => p.list) ?? []).filter((t) => !!t.archived === archived && !t.temporary);
-  if (all.length === 0) return pages.isPending ? null : <None text={none ?? (archived ? w.noneArchived : w.none)} start={!archived && !none} />;
+  if (pages.isError || within.isError)
+    return <Broken trouble={pages.error ?? within.error} again={() => void pages.refetch()} />;
+  const all = fresh(pages.data?.pages.flatMap((p) => p.list) ?? []).filter(
+    (t) => !!t.archived === archived && !t.temporary,
+  );
+  if (all.length === 0)
+    return pages.isPending ? null : (
+      <None text={none ?? (archived ? w.noneArchived : w.none)} start={!archived && !none} />
+    );
   return (
     <>
       {daysOf(all).map(([day, tasks]) => (
         <Section key={day} title={s[day]} tasks={tasks} named={!none} />
       ))}
       {pages.hasNextPage && (
-        <button type="button" className="btn justify-self-center" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+        <button
+          type="button"
+          className="btn justify-self-center"
+          disabled={pages.isFetchingNextPage}
+          onClick={() => void pages.fetchNextPage()}
+        >
           {w.more}
         </button>
       )}
@@ -108,7 +119,8 @@ export function InState({ state, folder }: { state: 'running' | 'waiting'; folde
   });
   if (found.isError) return <Broken trouble={found.error} again={() => void found.refetch()} />;
   const all = (found.data ?? []).filter((t) => !folder || t.folder_id === folder);
-  if (all.length === 0) return found.isPending ? null : <None text={state === 'running' ? w.noneRunning : w.noneWaiting} />;
+  if (all.length === 0)
+    return found.isPending ? null : <None text={state === 'running' ? w.noneRunning : w.noneWaiting} />;
   return (
     <div className="list">
       {all.map((t) => (

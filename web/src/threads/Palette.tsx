@@ -117,6 +117,7 @@ export default function Palette(): ReactNode {
               {all.map((line) => {
                 const i = n++;
                 return (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and its keys choose
                   <a
                     key={line.key}
                     id={`hit-${line.key}`}
@@ -126,6 +127,7 @@ export default function Palette(): ReactNode {
                     className={i === here ? 'hit on' : 'hit'}
                     {...(line.to ? { href: at(line.to) } : {})}
                     onPointerMove={() => setAt(i)}
+                    // biome-ignore lint/a11y/useValidAnchor: most lines lead somewhere
                     onClick={(e) => {
                       if (line.to && (e.ctrlKey || e.metaKey || e.shiftKey)) return;
                       e.preventDefault();
@@ -152,7 +154,13 @@ export default function Palette(): ReactNode {
         </span>
         <span className="grow" />
         <span role="status">
-          {found.isError ? w.failed : q.trim() && found.data?.q === q && (found.data.hits.length > 0 ? w.sum(found.data.hits.length, Math.round(found.data.millis)) : w.nothing(q.trim()))}
+          {found.isError
+            ? w.failed
+            : q.trim() &&
+              found.data?.q === q &&
+              (found.data.hits.length > 0
+                ? w.sum(found.data.hits.length, Math.round(found.data.millis))
+                : w.nothing(q.trim()))}
         </span>
       </footer>
     </dialog>
@@ -170,7 +178,9 @@ function useLines(q: string, hits: Hit[], archived: boolean, setArchived: (on: b
   const titles = hits.filter((h) => h.kind === 'title');
   const near: Task[] = q.trim() ? titled(all, q) : all.filter(isShown);
   const tasks = near.slice(0, most).map((t): Line => taskLine(t.thread_id, t.title || s.untitled, t.updated_at, t));
-  const more = titles.filter((h) => !near.some((t) => t.thread_id === h.thread_id)).map((h) => taskLine(h.thread_id, h.title, h.at, known.get(h.thread_id), h));
+  const more = titles
+    .filter((h) => !near.some((t) => t.thread_id === h.thread_id))
+    .map((h) => taskLine(h.thread_id, h.title, h.at, known.get(h.thread_id), h));
   const messages = hits.filter((h) => h.kind === 'message').slice(0, most);
   const files = hits.filter((h) => h.kind === 'file').slice(0, most);
   const commands = commandsFor(q, here, acts, archived, setArchived);

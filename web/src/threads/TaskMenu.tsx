@@ -19,7 +19,12 @@ export function TaskMenu({ task, place }: { task: Named; place: Place }): ReactN
   const acts = useActs();
   const client = useQueryClient();
   return (
-    <Menu className="btn ghost icon sm menu-button" label={w.more(task.title || s.untitled)} end items={() => itemsOf(task, place, acts, client)}>
+    <Menu
+      className="btn ghost icon sm menu-button"
+      label={w.more(task.title || s.untitled)}
+      end
+      items={() => itemsOf(task, place, acts, client)}
+    >
       <Icon name="dots" />
     </Menu>
   );
@@ -32,8 +37,19 @@ function itemsOf(task: Named, place: Place, acts: Acts, client: QueryClient): It
   return [
     { key: 'pin', label: pinned ? w.unpin : w.pin, icon: 'pin', choose: () => acts.pin(task) },
     { key: 'rename', label: w.rename, icon: 'edit', keys: keyOf('rename'), choose: () => rename(id, place) },
-    { key: 'move', label: w.move, icon: 'folder', more: foldersFor(task, acts, client.getQueryData<Folder[]>(foldersKey) ?? []) },
-    { key: 'archive', label: task.archived ? w.unarchive : w.archive, icon: 'archive', keys: keyOf('archive'), choose: () => void acts.archive(task) },
+    {
+      key: 'move',
+      label: w.move,
+      icon: 'folder',
+      more: foldersFor(task, acts, client.getQueryData<Folder[]>(foldersKey) ?? []),
+    },
+    {
+      key: 'archive',
+      label: task.archived ? w.unarchive : w.archive,
+      icon: 'archive',
+      keys: keyOf('archive'),
+      choose: () => void acts.archive(task),
+    },
     {
       key: 'export',
       label: w.exportAs,
@@ -53,7 +69,12 @@ function foldersFor(task: Named, acts: Acts, folders: Folder[]): Item[] {
   const w = wordsNow(words);
   const within = folders.find((f) => f.folder_id === task.folder_id);
   return [
-    ...folders.map((f) => ({ key: f.folder_id, label: f.name, on: f === within, choose: () => void acts.move(task, f) })),
+    ...folders.map((f) => ({
+      key: f.folder_id,
+      label: f.name,
+      on: f === within,
+      choose: () => void acts.move(task, f),
+    })),
     { key: 'none', label: w.noFolder, on: !within, rule: folders.length > 0, choose: () => void acts.move(task, null) },
     { key: 'new', label: w.newFolder, icon: 'plus', rule: true, choose: () => go('/c?make=folder') },
   ];

@@ -18,7 +18,12 @@ export function TaskRow({ task, here }: { task: Task; here: boolean }): ReactNod
       {renaming ? (
         <TitleField task={task} />
       ) : (
-        <Link className="to cut grow" title={task.title} to={`/c/${task.thread_id}`} {...(here ? { 'aria-current': 'page' as const } : {})}>
+        <Link
+          className="to cut grow"
+          title={task.title}
+          to={`/c/${task.thread_id}`}
+          {...(here ? { 'aria-current': 'page' as const } : {})}
+        >
           {task.title || w.untitled}
         </Link>
       )}

@@ -28,7 +28,13 @@ export default function TasksPage(): ReactNode {
   useEffect(() => {
     document.title = `${w.title} · Pudu`;
   }, [w]);
-  const words: Record<StateOf, string> = { '': w.all, running: w.running, waiting: w.waiting, archived: w.archived, bin: w.bin };
+  const words: Record<StateOf, string> = {
+    '': w.all,
+    running: w.running,
+    waiting: w.waiting,
+    archived: w.archived,
+    bin: w.bin,
+  };
   return (
     <Shell
       header={
@@ -47,11 +53,24 @@ export default function TasksPage(): ReactNode {
           <div className="bar2">
             <search className="searchbox grow">
               <Icon name="search" />
-              <input className="in" type="search" aria-label={w.search} placeholder={w.search} value={q} maxLength={300} onChange={(e) => setQ(e.target.value)} />
+              <input
+                className="in"
+                type="search"
+                aria-label={w.search}
+                placeholder={w.search}
+                value={q}
+                maxLength={300}
+                onChange={(e) => setQ(e.target.value)}
+              />
             </search>
             <div className="seg" role="group" aria-label={w.state}>
               {states.map((s) => (
-                <button key={s} type="button" aria-pressed={s === state} onClick={() => ask({ state: s || null, sure: null })}>
+                <button
+                  key={s}
+                  type="button"
+                  aria-pressed={s === state}
+                  onClick={() => ask({ state: s || null, sure: null })}
+                >
                   {words[s]}
                 </button>
               ))}

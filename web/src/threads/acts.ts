@@ -1,4 +1,5 @@
-// What can be done with a task in a list. It is done at once on the page, and taken back when the server does not do it.
+// What can be done with a task in a list. It is done at once on the page, and taken back when the server does not do
+// it.
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, fill, Trouble } from '../lib/api/client';
@@ -19,8 +20,17 @@ const nameOf = (task: Named): string => task.title || wordsNow(shell).untitled;
 const pathOf = (thread: string): string => `/c/${thread}`;
 const isHere = (thread: string): boolean => location.pathname === at(pathOf(thread));
 
-/** The last marks of each task on their way: they reach the server in the order in which they were made. */
+/**
+ * The last thing done with each task that is on its way: they reach the server in the order in which they were done.
+ */
 const underway = new Map<string, Promise<unknown>>();
+
+/** Sends behind what was done before with the same task. */
+function behind(thread: string, send: () => Promise<unknown>): Promise<unknown> {
+  const sent = (underway.get(thread) ?? Promise.resolve()).then(send, send);
+  underway.set(thread, sent);
+  return sent;
+}
 
 class Acts {
   constructor(private readonly client: QueryClient) {}
@@ -33,9 +43,9 @@ class Acts {
     }));
   }
 
-  private async tell(work: Promise<unknown>): Promise<boolean> {
+  private async tell(thread: string, send: () => Promise<unknown>): Promise<boolean> {
     try {
-      await work;
+      await behind(thread, send);
       return true;
     } catch (error) {
       void this.client.invalidateQueries({ queryKey: tasksKey });
@@ -49,10 +59,9 @@ class Acts {
   }
 
   private mark(thread: string, marks: { archived?: boolean; pinned?: boolean; title?: string }): Promise<boolean> {
-    const send = (): Promise<unknown> => api('patch', '/threads/{thread_id}/marks', { path: { thread_id: thread }, body: marks });
-    const sent = (underway.get(thread) ?? Promise.resolve()).then(send, send);
-    underway.set(thread, sent);
-    return this.tell(sent);
+    return this.tell(thread, () =>
+      api('patch', '/threads/{thread_id}/marks', { path: { thread_id: thread }, body: marks }),
+    );
   }
 
   pin(task: Named): void {
@@ -73,12 +82,17 @@ class Acts {
     const w = wordsNow(words);
     this.show(task.thread_id, { archived });
     if ((await this.mark(task.thread_id, { archived })) && archived)
-      toast({ text: w.archived(nameOf(task)), act: { label: w.undo, go: () => void this.archive({ ...task, archived: true }) } });
+      toast({
+        text: w.archived(nameOf(task)),
+        act: { label: w.undo, go: () => void this.archive({ ...task, archived: true }) },
+      });
   }
 
   async move(task: Named, folder: Folder | null): Promise<void> {
     this.show(task.thread_id, { folder_id: folder?.folder_id ?? '' });
-    const done = await this.tell(moveTo(task.thread_id, folder?.folder_id ?? null, task.folder_id));
+    const done = await this.tell(task.thread_id, () =>
+      moveTo(task.thread_id, folder?.folder_id ?? null, task.folder_id),
+    );
     void this.client.invalidateQueries({ queryKey: foldersKey });
     const w = wordsNow(words);
     if (done && folder) toast({ text: w.moved(nameOf(task), folder.name) });
@@ -86,19 +100,20 @@ class Acts {
 
   /** Takes it out of the bin. */
   restore(thread: string): Promise<boolean> {
-    return this.tell(api('post', '/threads/{thread_id}/restore', { path: { thread_id: thread } }));
+    return this.tell(thread, () => api('post', '/threads/{thread_id}/restore', { path: { thread_id: thread } }));
   }
 
   /** Puts it into the bin. Who looks at it goes to the start, and comes back with it. */
   async remove(task: Named): Promise<void> {
-    const path = { thread_id: task.thread_id };
-    const here = isHere(task.thread_id);
-    this.show(task.thread_id, null);
-    if (!(await this.tell(api('post', '/threads/{thread_id}/trash', { path })))) return;
+    const thread = task.thread_id;
+    const here = isHere(thread);
+    this.show(thread, null);
+    if (!(await this.tell(thread, () => api('post', '/threads/{thread_id}/trash', { path: { thread_id: thread } }))))
+      return;
     if (here) go('/');
     const w = wordsNow(words);
     const undo = async (): Promise<void> => {
-      if ((await this.restore(task.thread_id)) && here) go(pathOf(task.thread_id));
+      if ((await this.restore(thread)) && here) go(pathOf(thread));
     };
     toast({ text: w.deleted(nameOf(task)), act: { label: w.undo, go: () => void undo() } });
   }

@@ -25,7 +25,13 @@ export interface Command {
 }
 
 /** The commands whose names have the words of a query; what begins with the query itself is always there. */
-export function commandsFor(q: string, here: Task | undefined, acts: Acts, archived: boolean, setArchived: (on: boolean) => void): Command[] {
+export function commandsFor(
+  q: string,
+  here: Task | undefined,
+  acts: Acts,
+  archived: boolean,
+  setArchived: (on: boolean) => void,
+): Command[] {
   const w = wordsNow(palette);
   const words = q.trim();
   const fresh: Command = {
@@ -41,7 +47,13 @@ export function commandsFor(q: string, here: Task | undefined, acts: Acts, archi
     ...named,
     fresh,
     { key: 'all', label: w.allOf(words), icon: 'search', to: `/c?q=${encodeURIComponent(words)}` },
-    { key: 'archived', label: archived ? w.withoutArchived : w.archivedToo, icon: 'archive', stays: true, go: () => setArchived(!archived) },
+    {
+      key: 'archived',
+      label: archived ? w.withoutArchived : w.archivedToo,
+      icon: 'archive',
+      stays: true,
+      go: () => setArchived(!archived),
+    },
   ];
 }
 
@@ -65,7 +77,13 @@ function plain(here: Task | undefined, acts: Acts): Command[] {
   const w = wordsNow(palette);
   const ofTask: Command[] = here
     ? [
-        { key: 'rename', label: w.renameIt, icon: 'edit', keys: keyOf('rename'), go: () => rename(here.thread_id, 'head') },
+        {
+          key: 'rename',
+          label: w.renameIt,
+          icon: 'edit',
+          keys: keyOf('rename'),
+          go: () => rename(here.thread_id, 'head'),
+        },
         { key: 'archive', label: w.archiveIt, icon: 'archive', go: () => void acts.archive(here) },
         { key: 'print', label: w.printIt, icon: 'out', go: () => printTask(here.thread_id) },
         { key: 'remove', label: w.removeIt, icon: 'trash', go: () => void acts.remove(here) },
@@ -80,7 +98,18 @@ function plain(here: Task | undefined, acts: Acts): Command[] {
     { key: 'memory', label: w.memory, icon: 'memory', to: '/library/memory' },
     { key: 'settings', label: w.settings, icon: 'settings', to: '/settings/general' },
     { key: 'theme', label: w.theme, icon: 'theme', go: turnTheme },
-    { key: 'language', label: w.language, icon: 'globe', go: () => change({ language: settings().language === 'zh' ? 'en' : 'zh' }) },
-    { key: 'sidebar', label: w.sidebar, icon: 'sidebar', keys: keyOf('sidebar'), go: () => change({ sideHidden: !settings().sideHidden }) },
+    {
+      key: 'language',
+      label: w.language,
+      icon: 'globe',
+      go: () => change({ language: settings().language === 'zh' ? 'en' : 'zh' }),
+    },
+    {
+      key: 'sidebar',
+      label: w.sidebar,
+      icon: 'sidebar',
+      keys: keyOf('sidebar'),
+      go: () => change({ sideHidden: !settings().sideHidden }),
+    },
   ];
 }

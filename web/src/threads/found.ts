@@ -1,4 +1,5 @@
-// What a search finds: tasks by their titles, messages, files. The server finds; the titles that the page knows are there at once.
+// What a search finds: tasks by their titles, messages, files. The server finds; the titles that the page knows are
+// there at once.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type Answer, api } from '../lib/api/client';
 import { isShown, listsKey, type Task } from './tasks';

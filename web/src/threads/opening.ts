@@ -8,7 +8,10 @@ export function openPalette(): void {
   ask({ find: '' });
 }
 
-/** Closes it: the step that opened it is taken back. Then the address is that of the page, and something may be done there. */
+/**
+ * Closes it: the step that opened it is taken back. Then the address is that of the page, and something may be done
+ * there.
+ */
 export function closePalette(then: () => void = () => {}): void {
   if (opened) {
     addEventListener('popstate', () => setTimeout(then), { once: true });

@@ -18,7 +18,8 @@ export function rename(thread: string, place: Place | null): void {
 }
 
 /** Whether a task is being renamed at a place. */
-export const useRenaming = (thread: string, place: Place): boolean => useSyncExternalStore(subscribe, () => now === `${place} ${thread}`);
+export const useRenaming = (thread: string, place: Place): boolean =>
+  useSyncExternalStore(subscribe, () => now === `${place} ${thread}`);
 
 /** The line of a task that has the focus. */
 export function focused(): { thread: string; place: Place; title: string; archived: boolean } | null {

@@ -38,7 +38,13 @@ describe('tasks', () => {
 
   it('that are archived or temporary stand below no day', () => {
     const at = new Date().toISOString();
-    expect(byDay([task('a', at, { archived: true }), task('t', at, { temporary: true }), task('w', at, { archived: true, state: 'waiting' })])).toEqual([]);
+    expect(
+      byDay([
+        task('a', at, { archived: true }),
+        task('t', at, { temporary: true }),
+        task('w', at, { archived: true, state: 'waiting' }),
+      ]),
+    ).toEqual([]);
   });
 
   it('that go on from others are the second, the third of them', () => {
@@ -48,7 +54,11 @@ describe('tasks', () => {
   });
 
   it('stand by when they were updated, whatever was told of them last', () => {
-    expect(byTime([task('moved', '2026-01-02'), task('new', '2026-01-03'), task('old', '2026-01-01')]).map((t) => t.thread_id)).toEqual(['new', 'moved', 'old']);
+    expect(
+      byTime([task('moved', '2026-01-02'), task('new', '2026-01-03'), task('old', '2026-01-01')]).map(
+        (t) => t.thread_id,
+      ),
+    ).toEqual(['new', 'moved', 'old']);
   });
 
   it('keep their order when one changes', () => {

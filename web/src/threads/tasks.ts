@@ -9,7 +9,9 @@ import type { State } from '../ui/Glyph';
 type News = Answer<'/news', 'get'>;
 export type Counts = News['counts'];
 /** A task: a thread as it is after its last change. */
-export type Task = Omit<NonNullable<News['threads']>[number], 'metadata'> & { metadata: Record<string, unknown> | null };
+export type Task = Omit<NonNullable<News['threads']>[number], 'metadata'> & {
+  metadata: Record<string, unknown> | null;
+};
 
 export interface Tasks {
   threads: Task[];
@@ -42,7 +44,10 @@ function told(all: Tasks, m: Message): Tasks {
     case 'thread':
       return { ...all, threads: withTask(all.threads, m.data as Task) };
     case 'gone':
-      return { ...all, threads: all.threads.filter((t) => t.thread_id !== (m.data as { thread_id: string }).thread_id) };
+      return {
+        ...all,
+        threads: all.threads.filter((t) => t.thread_id !== (m.data as { thread_id: string }).thread_id),
+      };
     case 'counts':
       return { ...all, counts: m.data as Counts };
     default:
@@ -50,7 +55,10 @@ function told(all: Tasks, m: Message): Tasks {
   }
 }
 
-/** Tasks, the last updated first: the news have those first of which something was told last, such as that they were read or moved. */
+/**
+ * Tasks, the last updated first: the news have those first of which something was told last, such as that they were
+ * read or moved.
+ */
 export const byTime = (list: Task[]): Task[] => [...list].sort((a, b) => b.updated_at.localeCompare(a.updated_at));
 
 /** The tasks, the last changed first. */
@@ -60,7 +68,11 @@ export const useTasks = () => useQuery({ queryKey: tasksKey, queryFn: load, stal
 export function useTask(id: string): Task | undefined {
   const { data } = useTasks();
   const known = data?.threads.find((t) => t.thread_id === id);
-  const old = useQuery({ queryKey: [...listsKey, 'one', id], queryFn: () => listed({ ids: [id] }), enabled: !!data && !known });
+  const old = useQuery({
+    queryKey: [...listsKey, 'one', id],
+    queryFn: () => listed({ ids: [id] }),
+    enabled: !!data && !known,
+  });
   return known ?? old.data?.list[0];
 }
 
@@ -82,8 +94,23 @@ export function useBranchTitle(title: string): () => string {
 type Search = Answer<'/threads/search', 'post'>;
 
 /** Tasks as the server lists them: those that are pinned first, then the last changed. */
-export async function listed(by: { ids?: string[]; archived?: boolean; trashed?: boolean; offset?: number }): Promise<{ list: Task[]; more: boolean }> {
-  const select = ['thread_id', 'status', 'created_at', 'updated_at', 'metadata', 'values', 'archived', 'temporary', 'folder_id'];
+export async function listed(by: {
+  ids?: string[];
+  archived?: boolean;
+  trashed?: boolean;
+  offset?: number;
+}): Promise<{ list: Task[]; more: boolean }> {
+  const select = [
+    'thread_id',
+    'status',
+    'created_at',
+    'updated_at',
+    'metadata',
+    'values',
+    'archived',
+    'temporary',
+    'folder_id',
+  ];
   const list = (await api('post', '/threads/search', { body: { ...by, limit: page, select } })) ?? [];
   return { list: list.map(taskOf), more: list.length === page };
 }
@@ -114,7 +141,11 @@ export function useTaskNews(): void {
 }
 
 /** What is read anew when the news tell that it has changed; by other notices it is what the models are. */
-const noticed: Record<string, (readonly string[])[]> = { folders: [foldersKey], memory: [['memory']], skills: [['skills']] };
+const noticed: Record<string, (readonly string[])[]> = {
+  folders: [foldersKey],
+  memory: [['memory']],
+  skills: [['skills']],
+};
 
 function hear(client: QueryClient, m: Message): void {
   switch (m.event) {
@@ -135,14 +166,22 @@ function hear(client: QueryClient, m: Message): void {
       edit(client, (all) => told(all, m));
       break;
     case 'notice':
-      for (const queryKey of noticed[(m.data as { notice?: string }).notice ?? ''] ?? [['models'], ['info'], ['config-models']]) readAnew(client, queryKey);
+      for (const queryKey of noticed[(m.data as { notice?: string }).notice ?? ''] ?? [
+        ['models'],
+        ['info'],
+        ['config-models'],
+      ])
+        readAnew(client, queryKey);
       break;
     case 'reset':
       for (const queryKey of [tasksKey, foldersKey, listsKey]) readAnew(client, queryKey);
   }
 }
 
-/** Has something read anew. What is on its way for the first time may be older than the news: it is read once more when it is there. */
+/**
+ * Has something read anew. What is on its way for the first time may be older than the news: it is read once more when
+ * it is there.
+ */
 function readAnew(client: QueryClient, queryKey: readonly string[]): void {
   for (const query of client.getQueryCache().findAll({ queryKey })) {
     const { data, fetchStatus } = query.state;
@@ -159,7 +198,8 @@ let soon: ReturnType<typeof setTimeout> | undefined;
 
 /** Has the lists read anew, once for all that comes within half a second. */
 function listsAgain(client: QueryClient): void {
-  soon ??= setTimeout(() => {
+  if (soon) return;
+  soon = setTimeout(() => {
     soon = undefined;
     readAnew(client, listsKey);
   }, 500);

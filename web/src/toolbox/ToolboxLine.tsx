@@ -1,4 +1,5 @@
-// On the start page, where the toolbox is not installed: one line with a button. Who says no in this browser is not asked again there.
+// On the start page, where the toolbox is not installed: one line with a button. Who says no in this browser is not
+// asked again there.
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useWords } from '../lib/i18n';
@@ -35,7 +36,13 @@ export default function ToolboxLine(): ReactNode {
   const admin = useAdmin('config:write');
   const { data } = useToolbox();
   const [gone, setGone] = useState(wasRefused);
-  if (!admin || !data || (data.state !== 'missing' && data.state !== 'installing') || (gone && data.state === 'missing')) return null;
+  if (
+    !admin ||
+    !data ||
+    (data.state !== 'missing' && data.state !== 'installing') ||
+    (gone && data.state === 'missing')
+  )
+    return null;
   return (
     <aside className="toolbox-line" aria-label={w.title}>
       {data.state === 'installing' ? (

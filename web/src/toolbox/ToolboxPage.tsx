@@ -40,7 +40,14 @@ function State({ of: s }: { of: Status }): ReactNode {
   const admin = useAdmin('config:write');
   const saving = useSaving();
   const n = s.packages?.length ?? 0;
-  const text = { installed: w.installed(n), outdated: w.outdated(n), missing: w.missing, unavailable: w.unavailable(s.why ?? ''), installing: w.intro }[s.state] ?? s.state;
+  const text =
+    {
+      installed: w.installed(n),
+      outdated: w.outdated(n),
+      missing: w.missing,
+      unavailable: w.unavailable(s.why ?? ''),
+      installing: w.intro,
+    }[s.state] ?? s.state;
   const can = s.state === 'missing' || s.state === 'outdated';
   return (
     <section className="card" aria-label={w.title}>
@@ -66,7 +73,12 @@ function State({ of: s }: { of: Status }): ReactNode {
         <>
           <p className="soft">{w.offer(megabytes(s.total))}</p>
           <div className="acts">
-            <button type="button" className="btn primary" disabled={saving.busy} onClick={() => void saving.save(() => install(client))}>
+            <button
+              type="button"
+              className="btn primary"
+              disabled={saving.busy}
+              onClick={() => void saving.save(() => install(client))}
+            >
               <Icon name="download" />
               {w.install(megabytes(s.total))}
             </button>

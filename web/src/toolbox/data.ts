@@ -10,7 +10,11 @@ const key = ['toolbox'] as const;
 const often = 1000;
 
 export const useToolbox = () =>
-  useQuery({ queryKey: key, queryFn: () => api('get', '/toolbox'), refetchInterval: (q) => (q.state.data?.state === 'installing' ? often : false) });
+  useQuery({
+    queryKey: key,
+    queryFn: () => api('get', '/toolbox'),
+    refetchInterval: (q) => (q.state.data?.state === 'installing' ? often : false),
+  });
 
 /** Begins to install it. */
 export async function install(client: QueryClient): Promise<void> {
@@ -18,4 +22,5 @@ export async function install(client: QueryClient): Promise<void> {
 }
 
 /** A size in words. */
-export const megabytes = (bytes: number | undefined): string => (bytes ? `${Math.max(1, Math.round(bytes / 1e6))} MB` : '');
+export const megabytes = (bytes: number | undefined): string =>
+  bytes ? `${Math.max(1, Math.round(bytes / 1e6))} MB` : '';

@@ -4,12 +4,15 @@ import { define, some } from '../lib/i18n';
 export const toolbox = define(
   {
     title: 'Toolbox',
-    intro: 'The Python packages that Pudu works with in its sandbox: tables, charts, documents, slides, PDF. Nothing of the machine changes.',
+    intro:
+      'The Python packages that Pudu works with in its sandbox: tables, charts, documents, slides, PDF. Nothing of the machine changes.',
     installed: (n: number) => `${some(n, 'package')} are installed.`,
     outdated: (n: number) => `${some(n, 'package')} of an older Pudu are installed. A newer set can take their place.`,
-    missing: 'It is not installed. Without it Pudu has the standard library alone: no Word, Excel, PowerPoint or PDF, no pandas.',
+    missing:
+      'It is not installed. Without it Pudu has the standard library alone: no Word, Excel, PowerPoint or PDF, no pandas.',
     unavailable: (why: string) => `It cannot be had here: ${why}`,
-    offer: (size: string) => `${size} are downloaded from the index of Python packages, each compared with a hash that Pudu knows.`,
+    offer: (size: string) =>
+      `${size} are downloaded from the index of Python packages, each compared with a hash that Pudu knows.`,
     install: (size: string) => (size ? `Install, ${size}` : 'Install'),
     failed: (why: string) => `It was not installed: ${why}`,
     download: 'Downloads',

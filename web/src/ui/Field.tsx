@@ -1,5 +1,5 @@
-// A field of a form: its name, the field, what is wrong with it or a hint. The name and the words below are the field's for screen
-// readers too.
+// A field of a form: its name, the field, what is wrong with it or a hint. The name and the words below are the field's
+// for screen readers too.
 import { type ReactNode, useId } from 'react';
 import { useWords } from '../lib/i18n';
 import { ui } from './words';
@@ -31,7 +31,11 @@ export function Field({ label, children, hint, fault, needed = false, wide = fal
       <label htmlFor={id}>
         {label} {needed && <span className="soft font-normal">{w.needed}</span>}
       </label>
-      {children({ id, ...(fault || hint ? { 'aria-describedby': below } : {}), ...(fault ? { 'aria-invalid': true as const } : {}) })}
+      {children({
+        id,
+        ...(fault || hint ? { 'aria-describedby': below } : {}),
+        ...(fault ? { 'aria-invalid': true as const } : {}),
+      })}
       {fault ? (
         <span id={below} className="fault" role="alert">
           {fault}

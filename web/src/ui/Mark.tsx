@@ -3,7 +3,12 @@ import type { ReactNode } from 'react';
 
 export function Mark({ live = false, size }: { live?: boolean; size?: number }): ReactNode {
   return (
-    <svg className={live ? 'mark live' : 'mark'} viewBox="0 0 24 24" aria-hidden="true" {...(size ? { style: { width: size, height: size } } : {})}>
+    <svg
+      className={live ? 'mark live' : 'mark'}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+      {...(size ? { style: { width: size, height: size } } : {})}
+    >
       <path className="ear" d="M7.65 10.17C3.99 11.99 0.34 9.16 1.11 4.88C4.94 3.54 8.25 6.48 7.65 10.17z" />
       <path d="M16.35 10.17C20.01 11.99 23.66 9.16 22.89 4.88C19.06 3.54 15.75 6.48 16.35 10.17z" />
       <path d="M9.5 2.6c1.1 1.3 1.7 3 1.8 5.9H8.9c-.4-2.1-.1-4.2.6-5.9zM14.5 2.6c-1.1 1.3-1.7 3-1.8 5.9h2.4c.4-2.1.1-4.2-.6-5.9z" />

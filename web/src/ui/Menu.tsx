@@ -1,5 +1,5 @@
-// A menu at a button. It floats in the browser's top layer, closes on a choice, on Escape and on a click elsewhere, is walked
-// through with the arrows and by first letters, and gives the focus back.
+// A menu at a button. It floats in the browser's top layer, closes on a choice, on Escape and on a click elsewhere, is
+// walked through with the arrows and by first letters, and gives the focus back.
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Icon, type IconName } from './Icon';
 
@@ -60,7 +60,17 @@ export function Menu({ items, className, label, children, end = false, title }: 
       >
         {children}
       </button>
-      {open && <List id={id} items={typeof items === 'function' ? items() : items} anchor={button.current} end={end} label={label ?? title ?? ''} close={close} shut={() => setOpen(false)} />}
+      {open && (
+        <List
+          id={id}
+          items={typeof items === 'function' ? items() : items}
+          anchor={button.current}
+          end={end}
+          label={label ?? title ?? ''}
+          close={close}
+          shut={() => setOpen(false)}
+        />
+      )}
     </>
   );
 }
@@ -97,7 +107,15 @@ function List({ id, items, anchor, end, label, close, shut }: ListProps): ReactN
     };
   }, [anchor, end, shut, inner]);
   return (
-    <div ref={list} id={id} className="menu" role="menu" popover="manual" aria-label={label} onKeyDown={(e) => walk(e, close, inner && (() => setInner(null)))}>
+    <div
+      ref={list}
+      id={id}
+      className="menu"
+      role="menu"
+      popover="manual"
+      aria-label={label}
+      onKeyDown={(e) => walk(e, close, inner && (() => setInner(null)))}
+    >
       {(inner?.more ?? first).map((item) => (
         <Entry key={item.key} item={item} close={close} open={setInner} />
       ))}
@@ -125,7 +143,15 @@ function Entry({ item, close, open }: { item: Item; close: () => void; open: (it
       >
         {item.icon ? <Icon name={item.icon} /> : <span />}
         <span>{item.label}</span>
-        {item.more ? <Icon name="right" /> : item.on ? <Icon name="check" /> : item.keys ? <kbd>{item.keys}</kbd> : <span />}
+        {item.more ? (
+          <Icon name="right" />
+        ) : item.on ? (
+          <Icon name="check" />
+        ) : item.keys ? (
+          <kbd>{item.keys}</kbd>
+        ) : (
+          <span />
+        )}
         {item.hint && <small>{item.hint}</small>}
       </button>
     </>

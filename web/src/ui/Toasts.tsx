@@ -1,5 +1,5 @@
-// What was done, with a way back, or what could not be done: one line at the foot of the page, ten seconds long, as long as
-// neither the pointer nor the focus is on it. It is never the only place of a fact.
+// What was done, with a way back, or what could not be done: one line at the foot of the page, ten seconds long, as
+// long as neither the pointer nor the focus is on it. It is never the only place of a fact.
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useWords } from '../lib/i18n';
 import { ui } from './words';
@@ -50,6 +50,7 @@ export function Toasts(): ReactNode {
   return (
     <div role={it?.bad ? 'alert' : 'status'} className="toasts">
       {it && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: it only waits while somebody is in it
         <div
           ref={box}
           className="toast"

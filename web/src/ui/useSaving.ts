@@ -24,7 +24,9 @@ export function useSaving(fields: readonly string[] = []): Saving {
   const working = useRef(false);
   const all = state.error instanceof Trouble ? state.error.faults : {};
   const faults = Object.fromEntries(Object.entries(all).filter(([name]) => fields.includes(name)));
-  const rest = state.error !== undefined && (Object.keys(faults).length === 0 || Object.keys(all).length > Object.keys(faults).length);
+  const rest =
+    state.error !== undefined &&
+    (Object.keys(faults).length === 0 || Object.keys(all).length > Object.keys(faults).length);
   return {
     busy: state.busy,
     faults,

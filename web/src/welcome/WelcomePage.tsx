@@ -70,7 +70,12 @@ function Corner(): ReactNode {
         className="btn ghost sm"
         title={w.language}
         end
-        items={(['en', 'zh'] as const).map((l) => ({ key: l, label: names[l], on: l === language, choose: () => change({ language: l }) }))}
+        items={(['en', 'zh'] as const).map((l) => ({
+          key: l,
+          label: names[l],
+          on: l === language,
+          choose: () => change({ language: l }),
+        }))}
       >
         {names[language]}
         <Icon name="down" className="i car" />
@@ -163,7 +168,9 @@ function Machine({ sandbox }: { sandbox: ReturnType<typeof sandboxOf> }): ReactN
           <b>{w.sandbox}</b>
           <span className="txt">
             {said}
-            {sandbox.state === 'off' && <small className="block break-words">{sandbox.why ? w.sandboxWhy(sandbox.why) : w.sandboxSet}</small>}
+            {sandbox.state === 'off' && (
+              <small className="block break-words">{sandbox.why ? w.sandboxWhy(sandbox.why) : w.sandboxSet}</small>
+            )}
           </span>
           <span />
         </div>

@@ -1,4 +1,5 @@
-// The tasks to start with, and the demonstration: each begins a thread of its own, with a sample file where it needs one.
+// The tasks to start with, and the demonstration: each begins a thread of its own, with a sample file where it needs
+// one.
 import { conversationOf } from '../chat/talk/useConversation';
 import type { Options } from '../chat/talk/requests';
 import { send } from '../lib/api/client';

@@ -13,15 +13,18 @@ export const welcome = define(
     askAdmin: 'Only an admin adds models to this server. Ask one of them; until then there is the demonstration.',
     unusable: (names: string) => `There is ${names}, which cannot be used as it is. See why, and mend it, in`,
     demo: 'No model: look around first',
-    demoHint: 'A recorded task, played back. The sandbox, the tools and the files are real. Its page says that it is a demonstration.',
+    demoHint:
+      'A recorded task, played back. The sandbox, the tools and the files are real. Its page says that it is a demonstration.',
     play: 'Play the demonstration',
     machine: 'This machine',
     sandbox: 'Sandbox',
     sandboxOn: 'Ready. Commands see only the task’s folder.',
-    sandboxOff: 'Off: no command runs; files are read and written all the same. On the server, mend what is said here and start Pudu again.',
+    sandboxOff:
+      'Off: no command runs; files are read and written all the same. On the server, mend what is said here and start Pudu again.',
     sandboxWhy: (why: string) => `Why: ${why}`,
     sandboxSet: 'The configuration turns it off: sandbox.use is none. Remove that line for bubblewrap.',
-    sandboxOpen: 'Commands run as you, on this machine, without isolation. Remove sandbox.use: host from the configuration for bubblewrap.',
+    sandboxOpen:
+      'Commands run as you, on this machine, without isolation. Remove sandbox.use: host from the configuration for bubblewrap.',
     who: 'Who may use it',
     onlyYou: 'Only you, on this machine. No sign-in.',
     token: 'Whoever has the token. A browser is asked for it once.',
@@ -30,17 +33,20 @@ export const welcome = define(
     with: (file: string) => `with ${file}, a sample`,
     salesTitle: 'Find the best months',
     salesText: 'Reads a table of sales, makes a chart and a one-page report.',
-    salesTask: 'Which three months in uploads/sales.csv have the highest revenue? Make a bar chart of all months and a one-page report in Markdown.',
+    salesTask:
+      'Which three months in uploads/sales.csv have the highest revenue? Make a bar chart of all months and a one-page report in Markdown.',
     tableTitle: 'Read a table',
     tableText: 'Reads a table of sales and writes a page about what stands out.',
-    tableTask: 'Read uploads/sales.csv and write one page in Markdown about what stands out, with a table of the five largest rows. Put it into outputs.',
+    tableTask:
+      'Read uploads/sales.csv and write one page in Markdown about what stands out, with a table of the five largest rows. Put it into outputs.',
     notesTitle: 'Tidy up notes',
     notesText: 'Turns the notes of a meeting into minutes: who does what, by when, and what is open.',
     notesTask:
       'Turn the notes in uploads/notes.md into minutes in Markdown: what was decided, a table of who does what by when, and what is still open. Put them into outputs.',
     pageTitle: 'Make a page',
     pageText: 'Makes one HTML page that you can open at once.',
-    pageTask: 'Make a single HTML page with a clock that shows the time in Berlin, Beijing and New York, light and dark. Put it into outputs.',
+    pageTask:
+      'Make a single HTML page with a clock that shows the time in Berlin, Beijing and New York, light and dark. Put it into outputs.',
     demoTask: 'Find the three best months in the table of sales',
   },
   {
@@ -77,7 +83,8 @@ export const welcome = define(
     tableTask: '读取 uploads/sales.csv，用 Markdown 写一页值得注意的发现，并列出最大的五行。放到 outputs 里。',
     notesTitle: '整理笔记',
     notesText: '把会议笔记整理成纪要：谁在何时之前做什么，还有什么未定。',
-    notesTask: '把 uploads/notes.md 里的笔记整理成 Markdown 会议纪要：决定了什么、谁在何时之前做什么（表格）、还有什么未定。用中文写，放到 outputs 里。',
+    notesTask:
+      '把 uploads/notes.md 里的笔记整理成 Markdown 会议纪要：决定了什么、谁在何时之前做什么（表格）、还有什么未定。用中文写，放到 outputs 里。',
     pageTitle: '制作网页',
     pageText: '做一个可以立即打开的 HTML 页面。',
     pageTask: '做一个单页 HTML，显示柏林、北京和纽约的时间，支持浅色和深色，放到 outputs 里。',

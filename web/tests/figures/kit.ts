@@ -14,10 +14,21 @@ export interface Turn {
 }
 
 /** A server whose model plays the turns when it is asked for them by the name. JSON is YAML. */
-export async function serve(dialogues: Record<string, Turn[]>): Promise<{ server: Server; close: () => Promise<void> }> {
+export async function serve(
+  dialogues: Record<string, Turn[]>,
+): Promise<{ server: Server; close: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'pudu-figures-'));
-  writeFileSync(join(folder, 'script.yaml'), JSON.stringify({ dialogues: Object.entries(dialogues).map(([match, turns]) => ({ match, turns })) }));
-  const model = { name: 'scripted', provider: 'scripted', model: 'scripted', script: join(folder, 'script.yaml'), context_window: 1_000_000 };
+  writeFileSync(
+    join(folder, 'script.yaml'),
+    JSON.stringify({ dialogues: Object.entries(dialogues).map(([match, turns]) => ({ match, turns })) }),
+  );
+  const model = {
+    name: 'scripted',
+    provider: 'scripted',
+    model: 'scripted',
+    script: join(folder, 'script.yaml'),
+    context_window: 1_000_000,
+  };
   writeFileSync(join(folder, 'config.yaml'), JSON.stringify({ models: [model] }));
   const server = await new Server({ config: join(folder, 'config.yaml') }).start();
   return {
@@ -36,7 +47,10 @@ export function words(tokens: number): string {
   return text;
 }
 
-export const perSecond = (tokens: number): Pick<Turn, 'chunk_size' | 'chunk_delay'> => ({ chunk_size: 4, chunk_delay: `${1000 / tokens}ms` });
+export const perSecond = (tokens: number): Pick<Turn, 'chunk_size' | 'chunk_delay'> => ({
+  chunk_size: 4,
+  chunk_delay: `${1000 / tokens}ms`,
+});
 
 /** The value that so many percent of a list are not above. */
 export function percentile(list: number[], percent: number): number {
@@ -65,13 +79,22 @@ export async function tasksDuring(page: Page, what: () => Promise<void>): Promis
   const browser = page.context().browser();
   if (!browser) throw new Error('the page has no browser');
   const to = join(mkdtempSync(join(tmpdir(), 'pudu-trace-')), 'trace.json');
-  await browser.startTracing(page, { path: to, categories: ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'toplevel', '__metadata'] });
+  await browser.startTracing(page, {
+    path: to,
+    categories: ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'toplevel', '__metadata'],
+  });
   await what();
   await browser.stopTracing();
   const { traceEvents } = JSON.parse(readFileSync(to, 'utf8')) as { traceEvents: TraceEvent[] };
   rmSync(join(to, '..'), { recursive: true, force: true });
-  const main = new Set(traceEvents.filter((e) => e.name === 'thread_name' && e.args?.name === 'CrRendererMain').map((e) => `${e.pid}.${e.tid}`));
-  return traceEvents.filter((e) => /RunTask$/.test(e.name) && e.ph === 'X' && main.has(`${e.pid}.${e.tid}`)).map((e) => (e.dur ?? 0) / 1000);
+  const main = new Set(
+    traceEvents
+      .filter((e) => e.name === 'thread_name' && e.args?.name === 'CrRendererMain')
+      .map((e) => `${e.pid}.${e.tid}`),
+  );
+  return traceEvents
+    .filter((e) => /RunTask$/.test(e.name) && e.ph === 'X' && main.has(`${e.pid}.${e.tid}`))
+    .map((e) => (e.dur ?? 0) / 1000);
 }
 
 /** What the page's objects take once the unused are gone, in MiB. */

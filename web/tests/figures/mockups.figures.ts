@@ -1,4 +1,5 @@
-// scripts/web figures mockups: pages beside the mockups of the design, as docs/pictures/compare. PUDU_MOCKUPS is the folder of the mockups' pictures.
+// scripts/web figures mockups: pages beside the mockups of the design, as docs/pictures/compare. PUDU_MOCKUPS is the
+// folder of the mockups' pictures.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
@@ -6,20 +7,22 @@ import { afterAll, beforeAll, it } from 'vitest';
 import UPNG from 'upng-js';
 import { dress, read } from '../compared';
 import { closeBrowser, Server, type Visitor, visit } from '../kit';
+import { furnish } from '../library';
 
 const mockups = process.env['PUDU_MOCKUPS'] ?? '';
 const to = new URL('../../../docs/pictures/compare/', import.meta.url).pathname;
 const server = new Server();
 const bare = new Server({ model: false });
 
-const post = async (path: string, body: object, method = 'POST'): Promise<{ thread_id: string; folder_id: string }> =>
-  (await fetch(server.url + path, { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
-
 /** A task that has run, or waits, or, without wait, is at work; the address of its page. */
 async function task(content: string, wait = true): Promise<string> {
-  const { thread_id } = await post('/threads', {});
-  const run = { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content }] }, context: { mode: 'ultra', is_plan_mode: true, subagent_enabled: true } };
-  await post(`/threads/${thread_id}/runs${wait ? '/wait' : ''}`, run);
+  const { thread_id } = await server.post<{ thread_id: string }>('/threads', {});
+  const run = {
+    assistant_id: 'lead_agent',
+    input: { messages: [{ type: 'human', content }] },
+    context: { mode: 'ultra', is_plan_mode: true, subagent_enabled: true },
+  };
+  await server.post(`/threads/${thread_id}/runs${wait ? '/wait' : ''}`, run);
   return `/c/${thread_id}`;
 }
 
@@ -42,7 +45,8 @@ function pair(left: Buffer, right: Buffer): Buffer {
   const out = new Uint8Array(width * height * 4).fill(200);
   let x = 0;
   for (const p of both) {
-    for (let y = 0; y < p.height; y++) out.set(p.points.subarray(y * p.width * 4, (y + 1) * p.width * 4), (y * width + x) * 4);
+    for (let y = 0; y < p.height; y++)
+      out.set(p.points.subarray(y * p.width * 4, (y + 1) * p.width * 4), (y * width + x) * 4);
     x += p.width + gap;
   }
   for (const colours of [256, 128, 64, 32, 16]) {
@@ -79,12 +83,19 @@ it('chats', async () => {
   const waits = await task('It needs approval');
   await task('Please ask how to do it');
   await beside('chat-done-light', { path: `${sized}?panel=files&file=outputs/sizes.md`, until: /takes 123 GB/ });
-  const [run] = (await (await fetch(`${server.url}${sized.replace('/c/', '/threads/')}/runs`)).json()) as { run_id: string }[];
+  const [run] = await server.get<{ run_id: string }[]>(`${sized.replace('/c/', '/threads/')}/runs`);
   await beside('run-inspector-light', { path: `${sized}/run/${run?.run_id}`, until: '7,600' });
   await beside('approval-question-light', { path: waits, until: 'May Pudu run this command?' });
   await beside('chat-empty-light', { path: '/', until: 'What needs doing?' });
-  await beside('mobile-390', { path: sized, until: /takes 123 GB/, options: { viewport: { width: 390, height: 844 } } });
-  await post(`${report.replace('/c/', '/threads/')}/runs/wait`, { assistant_id: 'lead_agent', input: { messages: [{ type: 'human', content: 'change it' }] } });
+  await beside('mobile-390', {
+    path: sized,
+    until: /takes 123 GB/,
+    options: { viewport: { width: 390, height: 844 } },
+  });
+  await server.post(`${report.replace('/c/', '/threads/')}/runs/wait`, {
+    assistant_id: 'lead_agent',
+    input: { messages: [{ type: 'human', content: 'change it' }] },
+  });
   await beside('files-diff-light', { path: `${report}?panel=changes`, until: 'workspace/best_months.py' });
   await beside('threads-search-light', { path: '/c?q=index', until: 'passages' });
   await beside('palette-light', { path: '/c?find=', until: 'passages', then: (v) => v.page.keyboard.type('index') });
@@ -93,17 +104,11 @@ it('chats', async () => {
 });
 
 it('the library, settings, and the first run', async () => {
-  const { folder_id } = await post('/folders', { name: 'Finance', instructions: 'Our figures are in euros without VAT.' });
-  await post('/agents', { name: 'bookkeeper', description: 'Answers for invoices and reminders. Always shows its sums.', soul: 'You never write to the bank.', tool_groups: ['file:read'] });
-  const facts = [
-    { id: 'owner', category: 'identity', content: 'Vera answers for the finance systems of a company of 60 people in Lund.' },
-    { id: 'reports', category: 'preference', content: 'Reports: two pages at most, the recommendation first, figures with their source.' },
-    { id: 'machine', category: 'context', content: 'The search machine has 16 cores, 64 GB of memory and no GPU.' },
-    { id: 'late', category: 'constraint', content: 'Invoices are late after 30 days; disputed ones are never reminded.', scope: { projectId: folder_id } },
-    { id: 'attic', category: 'context', content: 'The photo archive is on the drive named Attic.', status: 'proposed' },
-  ];
-  await post('/memory/import', { facts });
-  await post('/memory/facts/machine', { content: 'The search machine has 16 cores, 128 GB of memory and no GPU.' }, 'PATCH');
+  const { folder_id } = await server.post<{ folder_id: string }>('/folders', {
+    name: 'Finance',
+    instructions: 'Our figures are in euros without VAT.',
+  });
+  await furnish(server, folder_id);
   await beside('agents-skills-light', { path: '/library/agents', until: 'bookkeeper' });
   await beside('memory-light', { path: '/library/memory?fact=machine', until: '128 GB' });
   await beside('settings-models-light', { path: '/settings/models', until: 'scripted' });

@@ -1,4 +1,5 @@
-// make bench-ui: how fast the pages are. It prints figures beside the bounds of the design and judges none: machines differ.
+// make bench-ui: how fast the pages are. It prints figures beside the bounds of the design and judges none: machines
+// differ.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, it } from 'vitest';
 import { closeBrowser, type Server, visit } from '../kit';
@@ -6,7 +7,10 @@ import { devtools, percentile, perSecond, serve, tasksDuring, tell, type Turn, w
 
 const cards: Turn = {
   text: 'Ten at once.',
-  tool_calls: Array.from({ length: 10 }, (_, i) => ({ name: 'bash', args: { description: `Look ${i}`, command: `seq ${i} 60` } })),
+  tool_calls: Array.from({ length: 10 }, (_, i) => ({
+    name: 'bash',
+    args: { description: `Look ${i}`, command: `seq ${i} 60` },
+  })),
 };
 const long = 5000; // messages
 
@@ -20,22 +24,16 @@ afterAll(async () => {
   await close();
 });
 
-async function post<T>(path: string, body: unknown): Promise<T> {
-  const answer = await fetch(server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: server.url }, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
-
 /** A task of many messages. */
 async function longThread(): Promise<string> {
-  const { thread_id } = await post<{ thread_id: string }>('/threads', { metadata: {} });
+  const { thread_id } = await server.post<{ thread_id: string }>('/threads', { metadata: {} });
   for (let from = 0; from < long; from += 100) {
     const messages = Array.from({ length: 100 }, (_, i) => ({
       id: `m${from + i}`,
       type: i % 2 ? 'ai' : 'human',
       content: `Message ${from + i}: ${words(80)}`,
     }));
-    await post(`/threads/${thread_id}/state`, { values: { messages } });
+    await server.post(`/threads/${thread_id}/state`, { values: { messages } });
   }
   return thread_id;
 }
@@ -45,7 +43,8 @@ async function noteWhen(page: Page, selector: string): Promise<void> {
   await page.addInitScript((s) => {
     const w = window as unknown as { seen?: number };
     const look = (): void => {
-      if (w.seen === undefined && document.querySelector(s)) requestAnimationFrame(() => (w.seen ??= performance.now()));
+      if (w.seen === undefined && document.querySelector(s))
+        requestAnimationFrame(() => (w.seen ??= performance.now()));
     };
     new MutationObserver(look).observe(document, { childList: true, subtree: true, attributes: true });
   }, selector);
@@ -69,14 +68,23 @@ async function tenTimes(what: () => Promise<number>): Promise<string> {
 }
 
 it('the start page can be used', async () => {
-  tell('start page, until one can type (new browser profile)', await tenTimes(() => opened('/', 'textarea:not([disabled])')), '< 500 ms');
+  tell(
+    'start page, until one can type (new browser profile)',
+    await tenTimes(() => opened('/', 'textarea:not([disabled])')),
+    '< 500 ms',
+  );
 });
 
 it('the largest element comes over a slow network', async () => {
   const v = await visit(server);
   const d = await devtools(v.page);
   await d.send('Network.enable');
-  await d.send('Network.emulateNetworkConditions', { offline: false, latency: 150, downloadThroughput: (1.6 * 2 ** 20) / 8, uploadThroughput: (1.6 * 2 ** 20) / 8 });
+  await d.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 150,
+    downloadThroughput: (1.6 * 2 ** 20) / 8,
+    uploadThroughput: (1.6 * 2 ** 20) / 8,
+  });
   await d.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   await v.page.addInitScript(() => {
     const w = window as unknown as { largest: string };
@@ -88,7 +96,11 @@ it('the largest element comes over a slow network', async () => {
   await v.to('/');
   await v.page.getByRole('textbox', { name: 'Task' }).waitFor();
   await v.page.waitForTimeout(2000);
-  tell('largest contentful paint at 150 ms, 1.6 Mbit/s, 4x processor', await v.page.evaluate(() => (window as unknown as { largest: string }).largest), '<= 2.0 s');
+  tell(
+    'largest contentful paint at 150 ms, 1.6 Mbit/s, 4x processor',
+    await v.page.evaluate(() => (window as unknown as { largest: string }).largest),
+    '<= 2.0 s',
+  );
   await v.close();
 });
 
@@ -124,7 +136,8 @@ async function clicked(thread: string, selector: string): Promise<number> {
     const w = window as unknown as { began?: number; took?: number };
     addEventListener('click', (e) => (w.began = e.timeStamp), { capture: true, once: true });
     const look = (): void => {
-      if (w.began && w.took === undefined && document.querySelector(s)) requestAnimationFrame(() => (w.took ??= performance.now() - (w.began ?? 0)));
+      if (w.began && w.took === undefined && document.querySelector(s))
+        requestAnimationFrame(() => (w.took ??= performance.now() - (w.began ?? 0)));
     };
     new MutationObserver(look).observe(document, { childList: true, subtree: true });
   }, selector);

@@ -8,7 +8,11 @@ const minutes = Number(process.env['PUDU_SOAK_MINUTES'] ?? 20);
 afterAll(closeBrowser);
 
 it('a page that looks on for long stays as large as it was', async () => {
-  const turn = (i: number): Turn => ({ text: words(1000), ...perSecond(200), tool_calls: [{ name: 'bash', args: { description: `Step ${i}`, command: `seq ${i} 40` } }] });
+  const turn = (i: number): Turn => ({
+    text: words(1000),
+    ...perSecond(200),
+    tool_calls: [{ name: 'bash', args: { description: `Step ${i}`, command: `seq ${i} 40` } }],
+  });
   const turns = Array.from({ length: minutes * 12 + 20 }, (_, i) => turn(i)); // of five seconds
   const { server, close } = await serve({ 'work on and on': turns });
   const v = await visit(server);
@@ -19,10 +23,15 @@ it('a page that looks on for long stays as large as it was', async () => {
     sizes.push(await heap(v.page));
   }
   const nodes = await v.page.evaluate(() => document.querySelectorAll('*').length);
-  tell(`memory of a page over ${minutes} minutes at 200 tokens/s`, `${sizes.map((s) => s.toFixed(1)).join(' ')} MiB, ${nodes} elements`, 'flat');
+  tell(
+    `memory of a page over ${minutes} minutes at 200 tokens/s`,
+    `${sizes.map((s) => s.toFixed(1)).join(' ')} MiB, ${nodes} elements`,
+    'flat',
+  );
   await v.page.locator('.run-head', { hasText: 'Working' }).waitFor(); // it has looked on all the time
   const half = Math.floor(sizes.length / 2);
-  // What the text itself takes grows with it: 60 kB a minute, which the page has as messages and as what it shows of them.
+  // What the text itself takes grows with it: 60 kB a minute, which the page has as messages and as what it shows of
+  // them.
   const grown = Math.max(...sizes.slice(half)) - Math.max(...sizes.slice(0, half));
   expect(grown).toBeLessThan(half * 1.0 + 2);
   await v.close();

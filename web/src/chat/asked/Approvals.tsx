@@ -18,7 +18,10 @@ interface Action {
   description?: string;
 }
 
-export type Decision = { type: 'approve'; scope?: Scope } | { type: 'reject'; message: string } | { type: 'edit'; edited_action: { name: string; args: Record<string, unknown> } };
+export type Decision =
+  | { type: 'approve'; scope?: Scope }
+  | { type: 'reject'; message: string }
+  | { type: 'edit'; edited_action: { name: string; args: Record<string, unknown> } };
 
 /** How far an answer may reach, as the question says. */
 function scopesOf(a: Asked, i: number): Scope[] {
@@ -27,7 +30,8 @@ function scopesOf(a: Asked, i: number): Scope[] {
 }
 
 /** The actions that a question of a run is about. */
-export const actionsOf = (a: Asked): Action[] => (a.value as { action_requests?: Action[] } | null)?.action_requests ?? [];
+export const actionsOf = (a: Asked): Action[] =>
+  (a.value as { action_requests?: Action[] } | null)?.action_requests ?? [];
 
 /** The secrets that the run of a question could use: it has ended with that, and its secrets with it. */
 export const secretsOf = (a: Asked): Secret[] => (a.value as { secrets?: Secret[] } | null)?.secrets ?? [];
@@ -38,8 +42,10 @@ interface ApprovalsProps {
   answer: (resume: unknown, secrets?: Secrets) => Promise<Arrival>;
 }
 
-/** All that wait. Each question is answered by itself, when its own calls are decided; the others stay open. A secret that several of them
- * want is typed once. */
+/**
+ * All that wait. Each question is answered by itself, when its own calls are decided; the others stay open. A secret
+ * that several of them want is typed once.
+ */
 export default function Approvals({ thread, asked: all, answer }: ApprovalsProps): ReactNode {
   const [typed, type] = useTyped(thread);
   const total = all.reduce((n, a) => n + actionsOf(a).length, 0);
@@ -47,7 +53,18 @@ export default function Approvals({ thread, asked: all, answer }: ApprovalsProps
   return all.map((a) => {
     const first = before;
     before += actionsOf(a).length;
-    return <One key={a.id} thread={thread} asked={a} first={first} total={total} typed={typed} type={type} answer={(resume) => answer(resume, given(typed, all.flatMap(secretsOf)))} />;
+    return (
+      <One
+        key={a.id}
+        thread={thread}
+        asked={a}
+        first={first}
+        total={total}
+        typed={typed}
+        type={type}
+        answer={(resume) => answer(resume, given(typed, all.flatMap(secretsOf)))}
+      />
+    );
   });
 }
 
@@ -97,7 +114,9 @@ function One({ thread, asked: a, first, total, typed, type, answer }: OneProps):
             sending={state === 'sending'}
             decide={(d) => decide(i, d)}
           >
-            {needs.length > 0 && <SecretFields goes="answer" needs={needs} values={typed} change={type} missing={gap.missing} />}
+            {needs.length > 0 && (
+              <SecretFields goes="answer" needs={needs} values={typed} change={type} missing={gap.missing} />
+            )}
           </Approval>
         ),
       )}
@@ -136,7 +155,11 @@ function Approval({ written, keep, action, place, scopes, sending, decide, child
     setWritten(all);
   };
   const allow = (): void =>
-    decide(edited !== null && edited !== command ? { type: 'edit', edited_action: { name: action.name, args: { ...action.args, command: edited } } } : { type: 'approve', ...(scope === 'once' ? {} : { scope }) });
+    decide(
+      edited !== null && edited !== command
+        ? { type: 'edit', edited_action: { name: action.name, args: { ...action.args, command: edited } } }
+        : { type: 'approve', ...(scope === 'once' ? {} : { scope }) },
+    );
   const reason = /requires approval: (.*)/.exec(action.description ?? '')?.[1];
   return (
     <form
@@ -165,7 +188,7 @@ function Approval({ written, keep, action, place, scopes, sending, decide, child
       <div className="body">
         {edited === null ? (
           <div className="sql">
-            <pre tabIndex={0} aria-label={w.command}>
+            <pre role="group" tabIndex={0} aria-label={w.command}>
               {isCommand ? command : JSON.stringify(action.args, null, 2)}
             </pre>
             {isCommand && (
@@ -176,7 +199,14 @@ function Approval({ written, keep, action, place, scopes, sending, decide, child
             )}
           </div>
         ) : (
-          <textarea className="in mono" rows={3} aria-label={w.command} value={edited} onChange={(e) => write({ edited: e.target.value })} autoFocus />
+          <textarea
+            className="in mono"
+            rows={3}
+            aria-label={w.command}
+            value={edited}
+            onChange={(e) => write({ edited: e.target.value })}
+            autoFocus
+          />
         )}
         <dl className="facts">
           <dt>{w.tool}</dt>
@@ -189,7 +219,14 @@ function Approval({ written, keep, action, place, scopes, sending, decide, child
           )}
         </dl>
         {refusing && (
-          <input className="in" aria-label={w.reason} placeholder={w.reason} value={why} onChange={(e) => write({ why: e.target.value })} autoFocus />
+          <input
+            className="in"
+            aria-label={w.reason}
+            placeholder={w.reason}
+            value={why}
+            onChange={(e) => write({ why: e.target.value })}
+            autoFocus
+          />
         )}
         {children}
       </div>

@@ -46,7 +46,10 @@ export function Asking({ thread, turn, last, busy, waiting, answers, answer }: A
   if (!q || turn.answer || answers.has(q.request_id)) return null;
   return last && !busy ? (
     <Suspense key={q.request_id} fallback={null}>
-      <QuestionForm question={q} answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })} />
+      <QuestionForm
+        question={q}
+        answer={(value) => answer(typeof value === 'string' ? value : { [q.request_id]: value })}
+      />
     </Suspense>
   ) : null;
 }
@@ -54,7 +57,10 @@ export function Asking({ thread, turn, last, busy, waiting, answers, answer }: A
 /** What was answered to the questions of a turn, in words. */
 export function Answers({ turn, answers }: { turn: Turn; answers: Map<string, unknown> }): ReactNode {
   const asked = turn.steps.map((s) => (s.kind === 'call' ? questionOf(s.result) : null));
-  return asked.map((q) => q && answers.has(q.request_id) && <Answered key={q.request_id} question={q} value={answers.get(q.request_id)} />);
+  return asked.map(
+    (q) =>
+      q && answers.has(q.request_id) && <Answered key={q.request_id} question={q} value={answers.get(q.request_id)} />,
+  );
 }
 
 function Answered({ question, value }: { question: Question; value: unknown }): ReactNode {

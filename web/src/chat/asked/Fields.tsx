@@ -38,7 +38,13 @@ export function FieldOf({ field: f }: { field: Field }): ReactNode {
 
 function Control({ field: f, wired }: { field: Field; wired: Wired }): ReactNode {
   const w = useWords(ui);
-  const shared = { ...wired, name: f.name, required: f.required, className: 'in', ...(f.placeholder ? { placeholder: f.placeholder } : {}) };
+  const shared = {
+    ...wired,
+    name: f.name,
+    required: f.required,
+    className: 'in',
+    ...(f.placeholder ? { placeholder: f.placeholder } : {}),
+  };
   switch (f.type) {
     case 'textarea':
       return <textarea rows={3} {...shared} />;

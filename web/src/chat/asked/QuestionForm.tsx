@@ -48,8 +48,12 @@ export default function QuestionForm({ question: q, answer }: FormProps): ReactN
     const chosen = String(data.get('choice') ?? '');
     send(chosen && chosen !== other ? chosen : String(data.get('own') ?? '').trim());
   };
-  const title = { risk_confirmation: w.undoable(q.question), suggestion: w.suggests(q.question) } as Partial<Record<Kind, string>>;
-  const buttons = (q.clarification_type === 'risk_confirmation' || q.clarification_type === 'suggestion') && (q.options?.length ?? 0) > 0;
+  const title = { risk_confirmation: w.undoable(q.question), suggestion: w.suggests(q.question) } as Partial<
+    Record<Kind, string>
+  >;
+  const buttons =
+    (q.clarification_type === 'risk_confirmation' || q.clarification_type === 'suggestion') &&
+    (q.options?.length ?? 0) > 0;
   return (
     <form className={look.className} aria-labelledby={id} onSubmit={submit}>
       <header>
@@ -71,23 +75,23 @@ export default function QuestionForm({ question: q, answer }: FormProps): ReactN
         </div>
       )}
       <footer>
-        {buttons
-          ? q.options?.map((o, i) => (
-              <button
-                key={o.id}
-                type="button"
-                className={q.clarification_type === 'risk_confirmation' && i === 0 ? 'btn danger' : 'btn'}
-                disabled={busy}
-                onClick={() => send(o.value)}
-              >
-                {o.label}
-              </button>
-            ))
-          : (
-              <button type="submit" className="btn primary" disabled={busy}>
-                {q.clarification_type === 'approach_choice' ? w.goThisWay : w.answer}
-              </button>
-            )}
+        {buttons ? (
+          q.options?.map((o, i) => (
+            <button
+              key={o.id}
+              type="button"
+              className={q.clarification_type === 'risk_confirmation' && i === 0 ? 'btn danger' : 'btn'}
+              disabled={busy}
+              onClick={() => send(o.value)}
+            >
+              {o.label}
+            </button>
+          ))
+        ) : (
+          <button type="submit" className="btn primary" disabled={busy}>
+            {q.clarification_type === 'approach_choice' ? w.goThisWay : w.answer}
+          </button>
+        )}
         {q.clarification_type !== 'risk_confirmation' && (
           <button type="button" className="btn ghost" disabled={busy} onClick={() => send(w.decided)}>
             {w.decide}
@@ -106,7 +110,8 @@ export default function QuestionForm({ question: q, answer }: FormProps): ReactN
 /** One choice of several, or one's own words. */
 function Choices({ question: q }: { question: Question }): ReactNode {
   const w = useWords(asked);
-  const first = q.options?.find((o) => o.suggested) ?? (q.clarification_type === 'approach_choice' ? q.options?.[0] : undefined);
+  const first =
+    q.options?.find((o) => o.suggested) ?? (q.clarification_type === 'approach_choice' ? q.options?.[0] : undefined);
   const [chosen, choose] = useState(first?.value ?? (q.options?.length ? '' : other));
   const ways = q.clarification_type === 'approach_choice';
   return (
@@ -115,7 +120,14 @@ function Choices({ question: q }: { question: Question }): ReactNode {
         <div className={ways ? 'way' : 'choices'} role="radiogroup" aria-label={q.question}>
           {q.options.map((o) => (
             <label key={o.id} className="choice">
-              <input type="radio" name="choice" value={o.value} required checked={chosen === o.value} onChange={() => choose(o.value)} />
+              <input
+                type="radio"
+                name="choice"
+                value={o.value}
+                required
+                checked={chosen === o.value}
+                onChange={() => choose(o.value)}
+              />
               {ways ? (
                 <b>
                   {o.label} {o.suggested && <span className="tag">{w.suggested}</span>}
@@ -132,7 +144,9 @@ function Choices({ question: q }: { question: Question }): ReactNode {
           </label>
         </div>
       )}
-      {chosen === other && <textarea className="in" name="own" rows={2} required aria-label={w.otherLabel} placeholder={w.otherLabel} />}
+      {chosen === other && (
+        <textarea className="in" name="own" rows={2} required aria-label={w.otherLabel} placeholder={w.otherLabel} />
+      )}
     </>
   );
 }

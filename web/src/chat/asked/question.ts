@@ -40,7 +40,9 @@ export function questionOf(m: Message | undefined): Question | null {
 export function answersOf(rows: Row[]): Map<string, unknown> {
   const out = new Map<string, unknown>();
   for (const { message } of rows) {
-    const reply = message.additional_kwargs?.['human_input_response'] as { request_id?: string; value?: unknown } | undefined;
+    const reply = message.additional_kwargs?.['human_input_response'] as
+      | { request_id?: string; value?: unknown }
+      | undefined;
     if (reply?.request_id) out.set(reply.request_id, reply.value);
   }
   return out;
@@ -51,7 +53,9 @@ export function pairsOf(q: Question, value: unknown): [string, string][] {
   const whole = typeof value === 'string' ? parsed(value) : value;
   if (whole !== null && typeof whole === 'object' && q.fields?.length) {
     const given = whole as Record<string, unknown>;
-    return q.fields.filter((f) => given[f.name] !== undefined && given[f.name] !== '').map((f) => [f.label, shown(given[f.name])]);
+    return q.fields
+      .filter((f) => given[f.name] !== undefined && given[f.name] !== '')
+      .map((f) => [f.label, shown(given[f.name])]);
   }
   return [[q.question, shown(value)]];
 }

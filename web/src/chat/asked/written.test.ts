@@ -7,13 +7,22 @@ describe('what was typed for questions', () => {
   it('is kept by question and call until that is answered', () => {
     write('t', 'a', 0, said('first'));
     write('t', 'a', 1, said('second'));
-    expect([writtenOf('a', 0).why, writtenOf('a', 1).why, writtenOf('b', 0).refusing]).toEqual(['first', 'second', false]);
+    expect([writtenOf('a', 0).why, writtenOf('a', 1).why, writtenOf('b', 0).refusing]).toEqual([
+      'first',
+      'second',
+      false,
+    ]);
     unwrite('a');
     expect([writtenOf('a', 0).why, writtenOf('a', 1).why]).toEqual(['', '']);
   });
 
   it('goes with a question that is no longer open, of that thread alone', () => {
-    for (const [thread, question] of [['t', 'a'], ['t', 'b'], ['u', 'c']] as const) write(thread, question, 0, said(question));
+    for (const [thread, question] of [
+      ['t', 'a'],
+      ['t', 'b'],
+      ['u', 'c'],
+    ] as const)
+      write(thread, question, 0, said(question));
     keepOpen('t', [{ id: 'b' }]);
     expect(['a', 'b', 'c'].map((q) => writtenOf(q, 0).why)).toEqual(['', 'b', 'c']);
     keepOpen('u', []);
@@ -25,6 +34,11 @@ describe('what was typed for questions', () => {
     for (let i = 0; i < 100; i++) write('t', `q${i}`, 0, said(`${i}`));
     write('t', 'q0', 0, said('again'));
     write('u', 'one more', 0, said('new'));
-    expect([writtenOf('q0', 0).why, writtenOf('q1', 0).why, writtenOf('q2', 0).why, writtenOf('one more', 0).why]).toEqual(['again', '', '2', 'new']);
+    expect([
+      writtenOf('q0', 0).why,
+      writtenOf('q1', 0).why,
+      writtenOf('q2', 0).why,
+      writtenOf('one more', 0).why,
+    ]).toEqual(['again', '', '2', 'new']);
   });
 });

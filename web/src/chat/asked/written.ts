@@ -1,5 +1,5 @@
-// What was typed into the cards of questions: one that is asked again while another one is answered has it still, and so has one that was
-// left for another page. Memory of the page alone; secrets are not among it.
+// What was typed into the cards of questions: one that is asked again while another one is answered has it still, and
+// so has one that was left for another page. Memory of the page alone; secrets are not among it.
 
 export type Scope = 'once' | 'thread' | 'always';
 
@@ -13,7 +13,9 @@ export interface Written {
 
 const untouched: Written = { refusing: false, why: '', edited: null, scope: 'once' };
 
-/** Of how many questions it is kept at most: of tasks that nobody comes back to nobody says that theirs were answered. */
+/**
+ * Of how many questions it is kept at most: of tasks that nobody comes back to nobody says that theirs were answered.
+ */
 const most = 100;
 
 const written = new Map<string, { thread: string; calls: Record<number, Written> }>();
@@ -33,7 +35,11 @@ export function write(thread: string, question: string, call: number, what: Writ
 /** A question is answered. */
 export const unwrite = (question: string): unknown => written.delete(question);
 
-/** Drops what was typed for questions of a thread that are no longer open, as they were answered elsewhere: open is all that is. */
+/**
+ * Drops what was typed for questions of a thread that are no longer open, as they were answered elsewhere: open is all
+ * that is.
+ */
 export function keepOpen(thread: string, open: { id: string }[]): void {
-  for (const [question, of] of written) if (of.thread === thread && !open.some((a) => a.id === question)) written.delete(question);
+  for (const [question, of] of written)
+    if (of.thread === thread && !open.some((a) => a.id === question)) written.delete(question);
 }

@@ -50,7 +50,8 @@ const modes: [Mode, IconName][] = [
 ];
 
 /** The models that a run may name; they change when the configuration does. */
-export const useModels = () => useQuery({ queryKey: ['models'], queryFn: () => api('get', '/models'), staleTime: 60_000 });
+export const useModels = () =>
+  useQuery({ queryKey: ['models'], queryFn: () => api('get', '/models'), staleTime: 60_000 });
 
 interface ChipsProps {
   options: Options;

@@ -1,4 +1,5 @@
-// Where a person writes. Enter sends, Alt Enter queues while a run is under way, Shift Enter makes a new line; what is typed is kept until it is sent.
+// Where a person writes. Enter sends, Alt Enter queues while a run is under way, Shift Enter makes a new line; what is
+// typed is kept until it is sent.
 import { type KeyboardEvent, lazy, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { AddFiles, Chips as FileChips, words as fileWords } from '../../files/Adding';
@@ -25,7 +26,10 @@ interface ComposerProps {
   label: string;
   running: boolean;
   focus?: boolean;
-  /** Sends words with files; thread is the one that those were added to. What is to queue waits for the end of the run that is under way. */
+  /**
+   * Sends words with files; thread is the one that those were added to. What is to queue waits for the end of the run
+   * that is under way.
+   */
   send: (text: string, files: Sent[], thread: string, queue: boolean, secrets?: Secrets) => void;
   stop?: () => void;
   /** What is said here begins no run: no secrets go with it. */
@@ -37,7 +41,20 @@ interface ComposerProps {
   ring?: ReactNode;
 }
 
-export function Composer({ place, rows, placeholder, label, running, focus, send, stop, bare = false, write: take, children, ring }: ComposerProps): ReactNode {
+export function Composer({
+  place,
+  rows,
+  placeholder,
+  label,
+  running,
+  focus,
+  send,
+  stop,
+  bare = false,
+  write: take,
+  children,
+  ring,
+}: ComposerProps): ReactNode {
   const w = useWords(chat);
   const f = useWords(fileWords);
   const [text, setText] = useState(() => draftOf(place));
@@ -82,8 +99,8 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
     const { thread } = uploads;
     send(words, uploads.take(), thread, queue, secrets);
   };
-  // What was to be sent goes out when the files are there, and when it is known what its skill wants; a file that was refused is for the
-  // user to look at first.
+  // What was to be sent goes out when the files are there, and when it is known what its skill wants; a file that was
+  // refused is for the user to look at first.
   useEffect(() => {
     if (!pressed || sending || !needs) return;
     if (refused) setPressed(false);
@@ -98,7 +115,8 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
       }
       return;
     }
-    // Without words, Ctrl Enter answers what is asked. While characters are composed, Enter belongs to the input method.
+    // Without words, Ctrl Enter answers what is asked. While characters are composed, Enter belongs to the input
+    // method.
     if ((e.ctrlKey || e.metaKey) && text.trim() === '') return;
     if (e.key !== 'Enter' || e.shiftKey || e.nativeEvent.isComposing || e.keyCode === 229) return;
     e.preventDefault();
@@ -127,7 +145,14 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
       />
       {needs && needs.length > 0 && (
         <Suspense fallback={null}>
-          <SecretFields skill={skill} goes={running ? 'queued' : 'message'} needs={needs} values={typed} change={type} missing={gap.missing} />
+          <SecretFields
+            skill={skill}
+            goes={running ? 'queued' : 'message'}
+            needs={needs}
+            values={typed}
+            change={type}
+            missing={gap.missing}
+          />
         </Suspense>
       )}
       <div className="bar">
@@ -147,12 +172,25 @@ export function Composer({ place, rows, placeholder, label, running, focus, send
           </button>
         )}
         {running && !secrets && (
-          <button key="queue" type="button" className="btn ghost pillshaped" disabled={empty} title={w.queueHint} onClick={() => out(true)}>
+          <button
+            key="queue"
+            type="button"
+            className="btn ghost pillshaped"
+            disabled={empty}
+            title={w.queueHint}
+            onClick={() => out(true)}
+          >
             {w.queue}
           </button>
         )}
         {running ? (
-          <button key="steer" type="submit" className="btn primary pillshaped" disabled={empty} title={secrets ? w.queueHint : w.steerHint}>
+          <button
+            key="steer"
+            type="submit"
+            className="btn primary pillshaped"
+            disabled={empty}
+            title={secrets ? w.queueHint : w.steerHint}
+          >
             {secrets ? w.queue : w.steer}
             <Icon name="enter" />
           </button>

@@ -1,5 +1,5 @@
-// Dictation, where the browser makes words of speech by itself, on this machine: what is said leaves it no more than what is typed.
-// Elsewhere there is no button.
+// Dictation, where the browser makes words of speech by itself, on this machine: what is said leaves it no more than
+// what is typed. Elsewhere there is no button.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { define, useWords } from '../../lib/i18n';
 import { useSetting } from '../../lib/settings';
@@ -78,7 +78,14 @@ export function Dictation({ say }: { say: (words: string) => void }): ReactNode 
   if (!hears) return null;
   const name = on ? w.end : w.begin;
   return (
-    <button type="button" className="btn ghost icon" aria-pressed={!!on} aria-label={name} title={name} onClick={() => (on ? on.stop() : begin())}>
+    <button
+      type="button"
+      className="btn ghost icon"
+      aria-pressed={!!on}
+      aria-label={name}
+      title={name}
+      onClick={() => (on ? on.stop() : begin())}
+    >
       <Icon name="mic" />
     </button>
   );

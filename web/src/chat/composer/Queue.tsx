@@ -1,5 +1,5 @@
-// What is still to come, on a shelf above the composer, to be edited or taken away: what the run that is under way reads before its next
-// step, and what starts when it ends.
+// What is still to come, on a shelf above the composer, to be edited or taken away: what the run that is under way
+// reads before its next step, and what starts when it ends.
 import type { ReactNode } from 'react';
 import { define, useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';
@@ -15,7 +15,14 @@ const words = define(
     said: 'Read before the next step',
     waits: 'Starts when this run ends',
   },
-  { edit: '编辑', remove: '移出队列', takeBack: '撤回', queue: '队列', said: '下一步之前读取', waits: '本次运行结束后开始' },
+  {
+    edit: '编辑',
+    remove: '移出队列',
+    takeBack: '撤回',
+    queue: '队列',
+    said: '下一步之前读取',
+    waits: '本次运行结束后开始',
+  },
 );
 
 interface QueueProps {
@@ -32,10 +39,26 @@ export function Queue({ steers, runs, edit, unsteer, drop }: QueueProps): ReactN
   return (
     <ul className="shelf" aria-label={w.queue}>
       {steers.map((s) => (
-        <Line key={s.id} icon="enter" text={s.text} hint={w.said} remove={w.takeBack} edit={edit} drop={() => unsteer(s)} />
+        <Line
+          key={s.id}
+          icon="enter"
+          text={s.text}
+          hint={w.said}
+          remove={w.takeBack}
+          edit={edit}
+          drop={() => unsteer(s)}
+        />
       ))}
       {runs.map((run) => (
-        <Line key={run.id} icon="queue" text={run.says?.text ?? ''} hint={w.waits} remove={w.remove} edit={edit} drop={() => drop(run)} />
+        <Line
+          key={run.id}
+          icon="queue"
+          text={run.says?.text ?? ''}
+          hint={w.waits}
+          remove={w.remove}
+          edit={edit}
+          drop={() => drop(run)}
+        />
       ))}
     </ul>
   );

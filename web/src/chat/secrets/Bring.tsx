@@ -1,5 +1,5 @@
-// A form in the place of a button that begins a run once more: the secrets of its skill, and the button. Where the skill has none, the run
-// begins at once.
+// A form in the place of a button that begins a run once more: the secrets of its skill, and the button. Where the
+// skill has none, the run begins at once.
 import { type ReactNode, useEffect, useRef } from 'react';
 import { define, useWords } from '../../lib/i18n';
 import { given, type Secrets } from './held';

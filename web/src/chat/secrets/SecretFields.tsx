@@ -1,4 +1,5 @@
-// Fields for secrets that go with a message or an answer. What is typed goes with that request alone, and is kept nowhere.
+// Fields for secrets that go with a message or an answer. What is typed goes with that request alone, and is kept
+// nowhere.
 import { type ClipboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { define, useWords } from '../../lib/i18n';
 import type { Secret, Secrets } from './held';
@@ -9,8 +10,10 @@ const words = define(
     again: 'Secrets of this run',
     optional: (name: string) => `${name} (optional)`,
     message: 'They go with this message alone and are not kept in this browser.',
-    queued: 'They go with this message alone and are not kept in this browser. The run at work does not get them: the message waits for its end.',
-    answer: 'The run has stopped to ask, and kept none of them. They go with your answer alone and are not kept in this browser.',
+    queued:
+      'They go with this message alone and are not kept in this browser. The run at work does not get them: the message waits for its end.',
+    answer:
+      'The run has stopped to ask, and kept none of them. They go with your answer alone and are not kept in this browser.',
     missing: (name: string) => `${name} is empty: commands that need it will not work. Once more, and it goes without.`,
     lines: 'A value of several lines does not fit in here; pudu run --secret takes it from the environment.',
   },

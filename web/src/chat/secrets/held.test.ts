@@ -9,7 +9,11 @@ it('of what is typed go those that are asked for and not empty', () => {
 });
 
 it('the first one that is needed and empty is the gap', () => {
-  expect([gapIn({}, needs), gapIn({ KEY: 'k' }, needs), gapIn({ KEY: 'k', USER: 'u' }, needs)]).toEqual(['KEY', 'USER', '']);
+  expect([gapIn({}, needs), gapIn({ KEY: 'k' }, needs), gapIn({ KEY: 'k', USER: 'u' }, needs)]).toEqual([
+    'KEY',
+    'USER',
+    '',
+  ]);
 });
 
 it('they are held until they are released, or the session ends', () => {

@@ -1,5 +1,6 @@
-// Values of secrets. They are held in the memory of this page alone, from when they are typed until the server has them: nothing here writes
-// them anywhere, a reload loses them, and so does the end of the session that they were typed in.
+// Values of secrets. They are held in the memory of this page alone, from when they are typed until the server has
+// them: nothing here writes them anywhere, a reload loses them, and so does the end of the session that they were typed
+// in.
 
 /** Values by the names of the secrets. */
 export type Secrets = Record<string, string>;
@@ -17,7 +18,8 @@ export function given(values: Secrets, needs: Secret[]): Secrets | undefined {
 }
 
 /** The first one that is needed and has not been typed; empty if there is none. */
-export const gapIn = (values: Secrets, needs: Secret[]): string => needs.find((n) => !n.optional && !values[n.name])?.name ?? '';
+export const gapIn = (values: Secrets, needs: Secret[]): string =>
+  needs.find((n) => !n.optional && !values[n.name])?.name ?? '';
 
 const held = new Map<string, Secrets>();
 const forms = new Set<() => void>();

@@ -13,7 +13,11 @@ const none: Secret[] = [];
 export function useNeeds(skill: string): Secret[] | undefined {
   const { data, isFetching } = useQuery({ ...skillList, enabled: skill !== '', retry: false });
   if (skill === '') return none;
-  return data ? (data.find((s) => s.name === skill && s.enabled)?.required_secrets ?? none) : isFetching ? undefined : none;
+  return data
+    ? (data.find((s) => s.name === skill && s.enabled)?.required_secrets ?? none)
+    : isFetching
+      ? undefined
+      : none;
 }
 
 /** What is typed into the fields of something; it is gone when that becomes another one, and when the session ends. */
@@ -48,7 +52,10 @@ export function useGap(of: string, needs: Secret[], values: Secrets): Gap {
 /** What begins a run, with the secrets that were typed for it. */
 type Begin = (secrets?: Secrets) => void;
 
-/** Begins runs once more that a message began: where the skill that it names has secrets, a form in that place asks for them first. */
+/**
+ * Begins runs once more that a message began: where the skill that it names has secrets, a form in that place asks for
+ * them first.
+ */
 export function useBring(text: string): [form: ReactNode, begin: (label: string, act: Begin) => void] {
   const [asking, ask] = useState<{ label: string; act: Begin } | null>(null);
   const skill = namedSkill(text);

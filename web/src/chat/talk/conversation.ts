@@ -1,42 +1,34 @@
-// The conversation of one thread: it is loaded, follows the run that is under way, sends, and stops. A page subscribes to it.
-// What comes in a frame of the screen is drawn once.
+// The conversation of one thread: it is loaded, follows the run that is under way, sends, and stops. A page subscribes
+// to it. What comes in a frame of the screen is drawn once.
 import { api, Trouble } from '../../lib/api/client';
 import { uuid } from '../../lib/ids';
 import { type Batch, follow } from '../../lib/stream/log';
 import { heldOf, hold, type Secrets } from '../secrets/held';
 import { arrived, deliver, forget, type Letter, letters, Lost, passes } from './outbox';
 import { readThread } from './reading';
-import { type Arrival, cameLate, endedUnheard, newer, type Options, requestOf, runOf, type RunRequest, type RunRow, runsOf, waitingOf } from './requests';
+import {
+  type Arrival,
+  cameLate,
+  cancelRun,
+  endedUnheard,
+  newer,
+  type Options,
+  requestOf,
+  runOf,
+  type RunRequest,
+  runsOf,
+  startRun,
+  waitingOf,
+} from './requests';
 import { rowOf, type Steer, takeBack } from './steers';
-import { type Heard, nothing, type PageRow, type Run, taken, type Talk, unwritten, withPage } from './talk';
-import { isActive } from './turns';
+import { type Heard, type PageRow, type Run, type Talk, taken, unwritten, withPage } from './talk';
 import { branchFrom, cut, placeOf, prepare } from './versions';
-
-/** A conversation as it is shown. */
-export interface View {
-  talk: Talk;
-  /** The run that is under way. */
-  active?: Run;
-  loading: boolean;
-  /** Older messages are there. */
-  older: boolean;
-  connected: boolean;
-  /** What kept it from being loaded. */
-  trouble?: unknown;
-  /** What was said to the run that is under way, as far as it is not known to be read. */
-  steers: Steer[];
-  /** Messages that did not get to the server, by their ids, and why. */
-  unsent: Record<string, unknown>;
-  /** Another version than the thread's own is shown: the next message goes on from it, and nothing on it is answered once more. */
-  past: boolean;
-  /** What somebody asked for and did not get. */
-  failure?: unknown;
-}
+import { shown, unread, type View } from './view';
 
 const pageSize = 60;
 
 export class Conversation {
-  private view: View = { talk: nothing, loading: true, older: false, connected: true, steers: [], unsent: {}, past: false };
+  private view: View = unread;
   private readonly listeners = new Set<() => void>();
   private readonly stopped = new AbortController();
   private following = '';
@@ -66,11 +58,22 @@ export class Conversation {
   readonly now = (): View => this.view;
 
   private show(some: Partial<View>): void {
-    const view = { ...this.view, ...some, past: this.checkpoint !== '' };
-    const active = Object.values(view.talk.runs).find((r) => r.status === 'running') ?? Object.values(view.talk.runs).find(isActive);
-    delete view.active;
-    this.view = active ? { ...view, active } : view;
+    this.view = shown({ ...this.view, ...some, past: this.checkpoint !== '' });
     for (const tell of this.listeners) tell();
+  }
+
+  private showTalk(some: Partial<Talk>): void {
+    this.show({ talk: { ...this.view.talk, ...some } });
+  }
+
+  /** Does what somebody asked for; what kept it from being done is shown. */
+  private async trying<T, E>(work: () => Promise<T>, otherwise: E): Promise<T | E> {
+    try {
+      return await work();
+    } catch (failure) {
+      this.show({ failure });
+      return otherwise;
+    }
   }
 
   /** Ends all that it does. */
@@ -92,7 +95,9 @@ export class Conversation {
       const talk = withPage(this.checkpoint ? { ...this.view.talk, rows: [] } : this.view.talk, read.data, true);
       const there = new Set(read.data.map((r) => (r.content as { id?: string }).id));
       const came = arrived(this.thread, (id) => there.has(id) || Object.values(runs).some((r) => r.says?.id === id));
-      const unsent = Object.fromEntries(Object.entries(this.view.unsent).filter(([id]) => !there.has(id) && !came.includes(id)));
+      const unsent = Object.fromEntries(
+        Object.entries(this.view.unsent).filter(([id]) => !there.has(id) && !came.includes(id)),
+      );
       const rows = talk.rows.filter((r) => !r.open || there.has(r.message.id) || !came.includes(r.message.id));
       this.show({ talk: { ...talk, rows, runs }, steers, unsent, loading: false, older: read.has_more });
       delete this.view.trouble;
@@ -103,19 +108,25 @@ export class Conversation {
     }
   }
 
-  /** Loads messages before those that are there until a message is among them; without one, all. False says that it is in none. */
+  /**
+   * Loads messages before those that are there until a message is among them; without one, all. False says that it is
+   * in none.
+   */
   async reach(message?: string): Promise<boolean> {
     const there = (): boolean => this.view.talk.rows.some((r) => r.message.id === message);
     while (!there() && this.view.older && !this.stopped.signal.aborted) await this.more(200);
     return there();
   }
 
-  /** Shows the task as it was at a checkpoint, which the next message goes on from, perhaps with the files of then; empty is the present. */
+  /**
+   * Shows the task as it was at a checkpoint, which the next message goes on from, perhaps with the files of then;
+   * empty is the present.
+   */
   async goTo(checkpoint: string, then: boolean): Promise<void> {
     this.then = then;
     if (checkpoint === this.checkpoint) return;
     this.checkpoint = checkpoint;
-    this.show({ talk: { ...this.view.talk, rows: [], asked: [] } });
+    this.showTalk({ rows: [], asked: [] });
     await this.load();
   }
 
@@ -132,21 +143,18 @@ export class Conversation {
     return { limit: pageSize, ...(this.checkpoint ? { checkpoint_id: this.checkpoint } : {}) };
   }
 
-  private runs(): Promise<Record<string, Run>> {
-    return runsOf(this.thread, () => this.view.talk.runs, this.stopped.signal);
-  }
-
   /** Looks which run is under way: the news told of a change. */
   async refresh(): Promise<void> {
-    // The log of a run tells of it while it is followed; what another one in the queue brings an answer to, only the list of runs tells.
+    // The log of a run tells of it while it is followed; what another one in the queue brings an answer to, only the
+    // list of runs tells.
     if (this.view.loading || (this.following && this.view.talk.asked.length === 0)) return;
     const known = this.view.talk.runs;
     const [load, look] = [this.loads, ++this.looks];
     try {
-      const runs = await this.runs();
+      const runs = await runsOf(this.thread, () => this.view.talk.runs, this.stopped.signal);
       if (load !== this.loads || look !== this.looks) return; // what was asked for later knows more
       if (endedUnheard(runs, known) && !this.following) return await this.load();
-      this.show({ talk: { ...this.view.talk, runs } });
+      this.showTalk({ runs });
       this.followActive();
     } catch {
       // the next news say it again
@@ -161,7 +169,7 @@ export class Conversation {
   private async follow(run: string): Promise<void> {
     if (this.following) return;
     this.following = run;
-    this.show({ talk: { ...this.view.talk, rows: unwritten(this.view.talk.rows, run) } });
+    this.showTalk({ rows: unwritten(this.view.talk.rows, run) });
     try {
       await follow({
         thread: this.thread,
@@ -182,7 +190,8 @@ export class Conversation {
   private take(run: string, batch: Batch, detail = false): void {
     this.waiting.push({ run, events: batch.events, detail });
     if (!this.view.connected) this.show({ connected: true });
-    // A page in the background is drawn nothing: it takes in what came when it has become much, or when it is looked at.
+    // A page in the background is drawn nothing: it takes in what came when it has become much, or when it is looked
+    // at.
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
     if (document.hidden && this.waiting.length > 200) this.draw();
   }
@@ -197,14 +206,26 @@ export class Conversation {
   }
 
   /**
-   * Says something: it stands there at once, and goes to the server. A run that is under way reads it before its next step, unless it is to
-   * queue, or has secrets, which only a run of its own gets.
+   * Says something: it stands there at once, and goes to the server. A run that is under way reads it before its next
+   * step, unless it is to queue, or has secrets, which only a run of its own gets.
    */
   async say(text: string, options: Options, queue = false, secrets?: Secrets): Promise<void> {
-    const where = this.checkpoint ? { checkpoint: this.checkpoint, then: this.then } : this.view.active && !queue && !secrets ? { steer: true } : {};
-    const letter: Letter = { id: uuid(), thread: this.thread, text, options, at: Date.now(), ...where, ...(secrets ? { bare: true } : {}) };
+    const where = this.checkpoint
+      ? { checkpoint: this.checkpoint, then: this.then }
+      : this.view.active && !queue && !secrets
+        ? { steer: true }
+        : {};
+    const letter: Letter = {
+      id: uuid(),
+      thread: this.thread,
+      text,
+      options,
+      at: Date.now(),
+      ...where,
+      ...(secrets ? { bare: true } : {}),
+    };
     if (secrets) hold(letter.id, secrets);
-    this.show({ talk: { ...this.view.talk, asked: [], rows: [...this.view.talk.rows, rowOf(letter)] } });
+    this.showTalk({ asked: [], rows: [...this.view.talk.rows, rowOf(letter)] });
     await this.post(letter);
   }
 
@@ -216,7 +237,8 @@ export class Conversation {
       const run = await deliver(letter);
       this.checkpoint = '';
       this.then = false;
-      if (run.steer_id) this.show({ steers: [...this.view.steers, { id: run.steer_id, message: letter.id, text: letter.text }] });
+      if (run.steer_id)
+        this.show({ steers: [...this.view.steers, { id: run.steer_id, message: letter.id, text: letter.text }] });
       this.started(letter.id, runOf(run), !!run.steer_id);
     } catch (trouble) {
       this.show({ unsent: { ...this.view.unsent, [letter.id]: trouble } });
@@ -243,9 +265,10 @@ export class Conversation {
   private async restore(): Promise<void> {
     for (const letter of letters()) {
       if (letter.thread !== this.thread || this.view.talk.rows.some((r) => r.message.id === letter.id)) continue;
-      this.show({ talk: { ...this.view.talk, rows: [...this.view.talk.rows, rowOf(letter)] } });
+      this.showTalk({ rows: [...this.view.talk.rows, rowOf(letter)] });
       const lost = letter.bare && !heldOf(letter.id);
-      if (lost || letter.refused) this.show({ unsent: { ...this.view.unsent, [letter.id]: lost ? new Lost() : new Trouble(409, '') } });
+      if (lost || letter.refused)
+        this.show({ unsent: { ...this.view.unsent, [letter.id]: lost ? new Lost() : new Trouble(409, '') } });
       else await this.post(letter);
     }
   }
@@ -253,9 +276,10 @@ export class Conversation {
   private started(message: string, run: Run, said: boolean): void {
     // What waits for another run, or is said to one, stands on the shelf; it comes into the conversation with its run.
     const queued = said || (run.status === 'pending' && !!this.view.active);
-    const rows = this.view.talk.rows.flatMap((r) => (r.message.id !== message || r.run ? r : queued ? [] : { ...r, run: run.id }));
-    const runs = { ...this.view.talk.runs, [run.id]: newer(this.view.talk.runs[run.id], run) };
-    this.show({ talk: { ...this.view.talk, rows, runs } });
+    const rows = this.view.talk.rows.flatMap((r) =>
+      r.message.id !== message || r.run ? r : queued ? [] : { ...r, run: run.id },
+    );
+    this.showTalk({ rows, runs: { ...this.view.talk.runs, [run.id]: newer(this.view.talk.runs[run.id], run) } });
     this.followActive();
   }
 
@@ -278,8 +302,8 @@ export class Conversation {
   async questions(anew = false): Promise<void> {
     if (this.view.active || (!anew && this.view.talk.asked.length > 0)) return;
     try {
-      const thread = await api('get', '/threads/{thread_id}', { path: { thread_id: this.thread }, signal: this.stopped.signal });
-      if (!this.view.active) this.show({ talk: { ...this.view.talk, asked: waitingOf(thread as { interrupts?: unknown }) } });
+      const asked = await waitingOf(this.thread, this.stopped.signal);
+      if (!this.view.active) this.showTalk({ asked });
     } catch {
       // the news say it again when the thread changes
     }
@@ -288,24 +312,22 @@ export class Conversation {
   /** Answers what is asked, with the options of the run that asked; false says that it did not get to the server. */
   async answer(resume: unknown, secrets?: Secrets): Promise<Arrival> {
     const newest = Object.values(this.view.talk.runs).sort((a, b) => b.began - a.began)[0];
-    const there = await this.begin({ command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' }, secrets);
+    const there = await this.begin(
+      { command: { resume }, context: newest?.context ?? {}, multitask_strategy: 'enqueue' },
+      secrets,
+    );
     if (there !== true) await this.questions(true); // somebody may have answered elsewhere
     return there;
   }
 
   /** Starts a run that is not a new message of the user, and loads what it stands on. */
   private async begin(body: RunRequest, secrets?: Secrets): Promise<Arrival> {
-    const context = { ...body.context, ...(secrets ? { secrets } : {}) };
     try {
-      const run = await api('post', '/threads/{thread_id}/runs', {
-        path: { thread_id: this.thread },
-        body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...body, context } as never,
-      });
+      const row = await startRun(this.thread, body, secrets);
       this.checkpoint = '';
-      const row = run as unknown as RunRow;
       const it = runOf(row);
       const asked = this.view.talk.asked.filter((a) => it.answers && !it.answers.includes(a.id));
-      this.show({ talk: { ...this.view.talk, asked, runs: { ...this.view.talk.runs, [it.id]: it } } });
+      this.showTalk({ asked, runs: { ...this.view.talk.runs, [it.id]: it } });
       this.followActive();
       return cameLate(row) ? 'elsewhere' : true;
     } catch (trouble) {
@@ -316,65 +338,49 @@ export class Conversation {
 
   /** Answers once more; with words, what stands in the place of a message of the user. Its branch begins before it. */
   async again(id: string, words: string | null, options: Options, secrets?: Secrets): Promise<Arrival> {
-    try {
+    return this.trying(async () => {
       const ready = await prepare(this.thread, id, words);
-      this.show({ talk: { ...this.view.talk, rows: cut(this.view.talk.rows, id, words) } });
+      this.showTalk({ rows: cut(this.view.talk.rows, id, words) });
       return await this.begin({ ...requestOf('', '', options), ...ready }, secrets);
-    } catch (trouble) {
-      this.show({ failure: trouble });
-      return false;
-    }
+    }, false);
   }
 
   /** Shows another version of a message: the branch that it is on, which the next run goes on from. */
   async version(id: string): Promise<void> {
-    try {
-      const checkpoint = await placeOf(this.thread, id);
-      if (!checkpoint) return;
-      this.checkpoint = checkpoint;
-      await this.load();
-    } catch (failure) {
-      this.show({ failure });
-    }
+    const checkpoint = await this.trying(() => placeOf(this.thread, id), '');
+    if (!checkpoint) return;
+    this.checkpoint = checkpoint;
+    await this.load();
   }
 
   /** Begins a thread that goes on from an answer, and gives its id. */
-  async branch(message: string, title?: string): Promise<string | null> {
-    try {
-      return await branchFrom(this.thread, message, title);
-    } catch (failure) {
-      this.show({ failure });
-      return null;
-    }
+  branch(message: string, title?: string): Promise<string | null> {
+    return this.trying(() => branchFrom(this.thread, message, title), null);
   }
 
   /** Reads what happened in a run that is over: how long each call took. */
   async detail(run: string): Promise<void> {
     if (this.detailed.has(run)) return;
     this.detailed.add(run);
-    await follow({ thread: this.thread, run, signal: this.stopped.signal, batch: (b) => this.take(run, b, true) }).catch(() => {});
+    const { signal } = this.stopped;
+    await follow({ thread: this.thread, run, signal, batch: (b) => this.take(run, b, true) }).catch(() => {});
   }
 
   /** Takes a run out of the queue. */
   async drop(run: string): Promise<void> {
-    const path = { thread_id: this.thread, run_id: run };
-    try {
-      await api('post', '/threads/{thread_id}/runs/{run_id}/cancel', { path });
+    await this.trying(async () => {
+      await cancelRun(this.thread, run);
       const { [run]: _, ...runs } = this.view.talk.runs;
-      this.show({ talk: { ...this.view.talk, runs, rows: this.view.talk.rows.filter((r) => !(r.open && r.run === run)) } });
-    } catch (failure) {
-      this.show({ failure });
-    }
+      this.showTalk({ runs, rows: this.view.talk.rows.filter((r) => !(r.open && r.run === run)) });
+    }, undefined);
   }
 
   /** Takes back what the run has not read. */
   async unsteer(steer: Steer): Promise<void> {
-    try {
+    await this.trying(async () => {
       await takeBack(this.thread, steer.id);
       this.show({ steers: this.view.steers.filter((s) => s.id !== steer.id) });
-    } catch (failure) {
-      this.show({ failure });
-    }
+    }, undefined);
   }
 
   /** The failure was read. */
@@ -386,8 +392,7 @@ export class Conversation {
   async stop(): Promise<void> {
     const run = this.view.active;
     if (!run) return;
-    const path = { thread_id: this.thread, run_id: run.id };
-    await api('post', '/threads/{thread_id}/runs/{run_id}/cancel', { path }).catch((error: unknown) => {
+    await cancelRun(this.thread, run.id).catch((error: unknown) => {
       if (!(error instanceof Trouble && error.status === 409)) throw error; // it is over already
     });
   }

@@ -1,10 +1,9 @@
-// What was said and is not at the server yet: kept in the browser until it is. It outlives a reload, and goes out from whichever tab can
-// send it first; the id of the message makes a second time harmless.
+// What was said and is not at the server yet: kept in the browser until it is. It outlives a reload, and goes out from
+// whichever tab can send it first; the id of the message makes a second time harmless.
 import { api, Trouble } from '../../lib/api/client';
 import { moveTo } from '../../threads/folders';
 import { heldOf, release } from '../secrets/held';
-import type { Options, RunRow } from './requests';
-import { requestOf } from './requests';
+import { type Options, requestOf, type RunRow, startRun } from './requests';
 
 /** A message on its way. */
 export interface Letter {
@@ -19,7 +18,10 @@ export interface Letter {
   then?: boolean;
   /** It is said to the run that is under way, which reads it before its next step. */
   steer?: boolean;
-  /** It has secrets, which are not kept: it goes out from the page that holds them, and after that only as somebody types them again. */
+  /**
+   * It has secrets, which are not kept: it goes out from the page that holds them, and after that only as somebody
+   * types them again.
+   */
   bare?: boolean;
   /** The server refused it: it waits for somebody to look at it. */
   refused?: boolean;
@@ -66,8 +68,8 @@ export function forget(id: string): void {
 }
 
 /**
- * Forgets the letters of a thread that no page can send any more and that are at the server all the same, as after a reload before its
- * answer came, and gives their ids.
+ * Forgets the letters of a thread that no page can send any more and that are at the server all the same, as after a
+ * reload before its answer came, and gives their ids.
  */
 export function arrived(thread: string, there: (id: string) => boolean): string[] {
   const ids = letters().flatMap((l) => (l.thread === thread && l.bare && !heldOf(l.id) && there(l.id) ? [l.id] : []));
@@ -77,7 +79,8 @@ export function arrived(thread: string, there: (id: string) => boolean): string[
 
 /** Whether a trouble passes by itself: no network, nobody signed in, a server that is busy or broken. */
 export const passes = (trouble: unknown): boolean =>
-  trouble instanceof Trouble && (trouble.status === 0 || trouble.status === 401 || trouble.status === 429 || trouble.status >= 500);
+  trouble instanceof Trouble &&
+  (trouble.status === 0 || trouble.status === 401 || trouble.status === 429 || trouble.status >= 500);
 
 /** Sends a letter, and gives its run. It is kept until the server has it; one that the server refuses waits. */
 export async function deliver(letter: Letter): Promise<RunRow> {
@@ -87,20 +90,15 @@ export async function deliver(letter: Letter): Promise<RunRow> {
   try {
     await api('post', '/threads', { body: { thread_id: letter.thread, if_exists: 'do_nothing' } as never });
     if (letter.options.folder) await putInto(letter.thread, letter.options.folder);
-    const request = requestOf(letter.id, letter.text, letter.options);
-    const run = await api('post', '/threads/{thread_id}/runs', {
-      path: { thread_id: letter.thread },
-      headers: { 'Idempotency-Key': letter.id },
-      body: {
-        ...request,
-        ...(secrets ? { context: { ...request.context, secrets } } : {}),
-        ...(letter.checkpoint ? { checkpoint: { checkpoint_id: letter.checkpoint } } : {}),
-        ...(letter.steer ? { multitask_strategy: 'steer' } : {}),
-        ...(letter.then ? { metadata: { replay_files: 'then' } } : {}),
-      } as never,
-    });
+    const request = {
+      ...requestOf(letter.id, letter.text, letter.options),
+      ...(letter.checkpoint ? { checkpoint: { checkpoint_id: letter.checkpoint } } : {}),
+      ...(letter.steer ? { multitask_strategy: 'steer' } : {}),
+      ...(letter.then ? { metadata: { replay_files: 'then' } } : {}),
+    };
+    const run = await startRun(letter.thread, request, secrets, letter.id);
     forget(letter.id);
-    return run as unknown as RunRow;
+    return run;
   } catch (trouble) {
     if (!passes(trouble)) keep({ ...letter, refused: true });
     throw letter.bare && !heldOf(letter.id) ? new Lost() : trouble; // the session has ended meanwhile
@@ -115,7 +113,9 @@ const putInto = (thread: string, folder: string): Promise<void> =>
 
 let sending: Promise<unknown> | undefined;
 
-/** Sends what waits for tasks that no page shows; those of a page it sends itself. Gives what kept it from sending all. */
+/**
+ * Sends what waits for tasks that no page shows; those of a page it sends itself. Gives what kept it from sending all.
+ */
 export function sendRest(shown: (thread: string) => boolean): Promise<unknown> {
   return (sending ??= (async () => {
     for (const letter of letters()) {

@@ -13,7 +13,8 @@ export function planOf(talk: Talk): Todo[] | null {
     const calls = talk.rows[i]?.message.tool_calls ?? [];
     for (const call of [...calls].reverse()) {
       const { todos } = call.args;
-      if (call.name === 'write_todos' && !failed.has(call.id) && Array.isArray(todos) && todos.length > 0) return todos as Todo[];
+      if (call.name === 'write_todos' && !failed.has(call.id) && Array.isArray(todos) && todos.length > 0)
+        return todos as Todo[];
     }
   }
   return null;

@@ -4,13 +4,24 @@ import { readThread } from './reading';
 afterEach(() => vi.unstubAllGlobals());
 
 const now = Date.parse('2026-11-27T10:00:00Z');
-const runEnded = (ended: number) => [{ run_id: 'r', status: 'success', created_at: new Date(now - 90_000).toISOString(), updated_at: new Date(ended).toISOString() }];
+const runEnded = (ended: number) => [
+  {
+    run_id: 'r',
+    status: 'success',
+    created_at: new Date(now - 90_000).toISOString(),
+    updated_at: new Date(ended).toISOString(),
+  },
+];
 
 /** A server whose messages are others when they are asked for again; it gives how often they were. */
 function serve(runs: unknown): () => number {
   let asked = 0;
   vi.stubGlobal('fetch', (url: string) => {
-    const body = url.includes('/messages/page') ? { data: [{ seq: ++asked, content: { id: `m${asked}` } }], has_more: false } : url.includes('/runs') ? runs : [];
+    const body = url.includes('/messages/page')
+      ? { data: [{ seq: ++asked, content: { id: `m${asked}` } }], has_more: false }
+      : url.includes('/runs')
+        ? runs
+        : [];
     return Promise.resolve(new Response(JSON.stringify(body), { headers: { Date: new Date(now).toUTCString() } }));
   });
   return () => asked;

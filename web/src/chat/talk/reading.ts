@@ -1,5 +1,5 @@
-// A conversation is read by three requests at once: its newest messages, its runs, and what waits to be read by a run. The script within
-// index.html makes the same three before this is there.
+// A conversation is read by three requests at once: its newest messages, its runs, and what waits to be read by a run.
+// The script within index.html makes the same three before this is there.
 import { api, fill, queryOf, send } from '../../lib/api/client';
 import { runsOf } from './requests';
 import { type Steer, steersOf } from './steers';
@@ -15,12 +15,17 @@ export interface Read extends Messages {
   steers: Steer[];
 }
 
-/** How far apart the end of a run and the time of an answer may be and be the same moment, in milliseconds: the latter has whole seconds. */
+/**
+ * How far apart the end of a run and the time of an answer may be and be the same moment, in milliseconds: the latter
+ * has whole seconds.
+ */
 const moment = 3000;
 
 /** Whether a run that was not known to be over may have ended since a time of the server's clock. */
 export const endedSince = (at: number, runs: Record<string, Run>, before: Record<string, Run>): boolean =>
-  Object.values(runs).some((r) => r.ended !== undefined && before[r.id]?.ended === undefined && !(r.ended < at - moment));
+  Object.values(runs).some(
+    (r) => r.ended !== undefined && before[r.id]?.ended === undefined && !(r.ended < at - moment),
+  );
 
 async function messagesOf(thread: string, query: object, signal: AbortSignal): Promise<Messages & { at: number }> {
   const path = fill('/threads/{thread_id}/messages/page', { thread_id: thread }) + queryOf(query);
@@ -29,7 +34,12 @@ async function messagesOf(thread: string, query: object, signal: AbortSignal): P
 }
 
 /** Reads the newest messages of a thread, or those of a branch, its runs, and what is said to the one at work. */
-export async function readThread(thread: string, query: object, known: () => Record<string, Run>, signal: AbortSignal): Promise<Read> {
+export async function readThread(
+  thread: string,
+  query: object,
+  known: () => Record<string, Run>,
+  signal: AbortSignal,
+): Promise<Read> {
   const before = known();
   const [messages, runs, steers] = await Promise.all([
     messagesOf(thread, query, signal),
@@ -39,6 +49,7 @@ export async function readThread(thread: string, query: object, known: () => Rec
   // A run that has ended is not followed: what it said last has to be among the messages.
   const { data, has_more } = endedSince(messages.at, runs, before) ? await messagesOf(thread, query, signal) : messages;
   // A thread that is not there has no messages either: only the thread itself tells.
-  if (data.length === 0 && Object.keys(runs).length === 0) await api('get', '/threads/{thread_id}', { path: { thread_id: thread } });
+  if (data.length === 0 && Object.keys(runs).length === 0)
+    await api('get', '/threads/{thread_id}', { path: { thread_id: thread } });
   return { data, has_more, runs, steers };
 }

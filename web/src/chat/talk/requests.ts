@@ -1,6 +1,7 @@
 // What runs are asked for with, and what is read from the list of runs.
 import type { Sent } from '../../files/uploads';
 import { api } from '../../lib/api/client';
+import type { Secrets } from '../secrets/held';
 import { type Message, textOf } from './message';
 import type { Asked, Run } from './talk';
 import { isActive } from './turns';
@@ -42,10 +43,10 @@ export function requestOf(id: string, text: string, o: Options): RunRequest {
     ...(o.agent ? { agent_name: o.agent } : {}),
   };
   return {
-    assistant_id: 'lead_agent',
-    input: { messages: [{ type: 'human', id, content: text, ...(o.files ? { additional_kwargs: { files: o.files } } : {}) }] },
+    input: {
+      messages: [{ type: 'human', id, content: text, ...(o.files ? { additional_kwargs: { files: o.files } } : {}) }],
+    },
     context,
-    config: { recursion_limit: 1000 },
     multitask_strategy: 'enqueue',
     on_disconnect: 'continue',
   };
@@ -63,14 +64,19 @@ export interface RunRow {
   error: string | null;
   /** What of its request had no effect. */
   metadata?: { pudu_warnings?: string[] };
-  kwargs?: { context?: unknown; input?: { messages?: { id?: string; content?: Message['content'] }[] | null } | null; command?: { resume?: unknown } | null };
+  kwargs?: {
+    context?: unknown;
+    input?: { messages?: { id?: string; content?: Message['content'] }[] | null } | null;
+    command?: { resume?: unknown } | null;
+  };
 }
 
 /** What became of an answer: the server has it, or it has not, or had another one before. */
 export type Arrival = boolean | 'elsewhere';
 
 /** Whether a run was to bring an answer and found nothing that waits for it. */
-export const cameLate = (r: RunRow): boolean => r.metadata?.pudu_warnings?.some((w) => w.startsWith('command.resume:')) ?? false;
+export const cameLate = (r: RunRow): boolean =>
+  r.metadata?.pudu_warnings?.some((w) => w.startsWith('command.resume:')) ?? false;
 
 /** The interrupts that the value of a resume answers by their ids. */
 function answersIn(resume: unknown): string[] | undefined {
@@ -105,19 +111,49 @@ export function newer(known: Run | undefined, read: Run): Run {
   return { ...read, ...known };
 }
 
-/** Whether a run has ended of which the page had not heard that: nothing of it was read, also not what it asks and what it has answered. */
+/**
+ * Whether a run has ended of which the page had not heard that: nothing of it was read, also not what it asks and what
+ * it has answered.
+ */
 export const endedUnheard = (runs: Record<string, Run>, known: Record<string, Run>): boolean =>
   Object.values(runs).some((r) => !isActive(r) && (!known[r.id] || isActive(known[r.id])));
 
 /** The newest runs of a thread, with what is known of them. */
-export async function runsOf(thread: string, known: () => Record<string, Run>, signal: AbortSignal): Promise<Record<string, Run>> {
-  const list = await api('get', '/threads/{thread_id}/runs', { path: { thread_id: thread }, query: { limit: 100 }, signal });
+export async function runsOf(
+  thread: string,
+  known: () => Record<string, Run>,
+  signal: AbortSignal,
+): Promise<Record<string, Run>> {
+  const list = await api('get', '/threads/{thread_id}/runs', {
+    path: { thread_id: thread },
+    query: { limit: 100 },
+    signal,
+  });
   const before = known();
-  return Object.fromEntries((list ?? []).map((r) => [r.run_id, newer(before[r.run_id], runOf(r as unknown as RunRow))]));
+  return Object.fromEntries(
+    (list ?? []).map((r) => [r.run_id, newer(before[r.run_id], runOf(r as unknown as RunRow))]),
+  );
+}
+
+/** Cancels a run. */
+export const cancelRun = (thread: string, run: string): Promise<unknown> =>
+  api('post', '/threads/{thread_id}/runs/{run_id}/cancel', { path: { thread_id: thread, run_id: run } });
+
+/** Starts a run, with secrets that only it gets; with a key it is the same one however often it is asked for. */
+export async function startRun(thread: string, request: RunRequest, secrets?: Secrets, key?: string): Promise<RunRow> {
+  const context = { ...request.context, ...(secrets ? { secrets } : {}) };
+  const run = await api('post', '/threads/{thread_id}/runs', {
+    path: { thread_id: thread },
+    headers: key ? { 'Idempotency-Key': key } : {},
+    body: { assistant_id: 'lead_agent', config: { recursion_limit: 1000 }, ...request, context } as never,
+  });
+  return run as unknown as RunRow;
 }
 
 /** The calls that wait on a thread. */
-export function waitingOf(thread: { interrupts?: unknown }): Asked[] {
-  const lists = Object.values((thread.interrupts ?? {}) as Record<string, { id?: string; value?: unknown }[]>);
+export async function waitingOf(thread: string, signal: AbortSignal): Promise<Asked[]> {
+  const read = await api('get', '/threads/{thread_id}', { path: { thread_id: thread }, signal });
+  const { interrupts } = read as { interrupts?: Record<string, { id?: string; value?: unknown }[]> };
+  const lists = Object.values(interrupts ?? {});
   return lists.flat().map((i) => ({ id: i.id ?? '', run: '', value: i.value }));
 }

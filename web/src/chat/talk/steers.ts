@@ -37,7 +37,12 @@ export const unread = (steers: Steer[], rows: Row[]): Steer[] =>
 
 /** A message on its way, as it stands in the conversation. */
 export const rowOf = ({ id, text, options, at }: Letter): Row => ({
-  message: { id, type: 'human', content: text, ...(options.files ? { additional_kwargs: { files: options.files } } : {}) },
+  message: {
+    id,
+    type: 'human',
+    content: text,
+    ...(options.files ? { additional_kwargs: { files: options.files } } : {}),
+  },
   run: '',
   at,
   open: true,

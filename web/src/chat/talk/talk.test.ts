@@ -37,10 +37,20 @@ const whole: Message = {
 
 describe('a conversation', () => {
   it('has what is said to a run at its place, and knows that the run goes on', () => {
-    const talk = play(...run, said(whole), said(human('s', 'be brief')), said({ id: 'b', type: 'ai', content: 'Yes.' }));
+    const talk = play(
+      ...run,
+      said(whole),
+      said(human('s', 'be brief')),
+      said({ id: 'b', type: 'ai', content: 'Yes.' }),
+    );
     const [first, second] = turnsOf(talk);
-    expect([first?.goesOn, first?.answer, second?.ask?.message.id, second?.goesOn, second?.answer?.message.id]).toEqual([true, undefined, 's', undefined, 'b']);
-    const waits = [{ id: '1', message: 's', text: 'be brief' }, { id: '2', message: 't', text: 'and polite' }];
+    expect([first?.goesOn, first?.answer, second?.ask?.message.id, second?.goesOn, second?.answer?.message.id]).toEqual(
+      [true, undefined, 's', undefined, 'b'],
+    );
+    const waits = [
+      { id: '1', message: 's', text: 'be brief' },
+      { id: '2', message: 't', text: 'and polite' },
+    ];
     expect(unread(waits, talk.rows).map((s) => s.id)).toEqual(['2']);
   });
 
@@ -50,7 +60,8 @@ describe('a conversation', () => {
     const before = { ...asks, rows: [...asks.rows, { message: human('p', 'before it'), run: 'r', at: 1 }] };
     expect(turnsOf(asks, goesOn)[0]?.run).toBe(goesOn);
     expect(turnsOf(before, goesOn).map((t) => t.run?.id)).toEqual(['r', 's']);
-    for (const other of [undefined, { ...goesOn, says: { id: 'm', text: 'next' } }]) expect(turnsOf(asks, other)[0]?.run?.id).toBe('r');
+    for (const other of [undefined, { ...goesOn, says: { id: 'm', text: 'next' } }])
+      expect(turnsOf(asks, other)[0]?.run?.id).toBe('r');
     const both = play(...run); // what is at work already stays its turn's, whatever waits behind it
     expect(turnsOf(both, { ...goesOn, status: 'pending' })[0]?.run?.id).toBe('r');
   });
@@ -60,7 +71,11 @@ describe('a conversation', () => {
     const here = play(said(human('q', 'hello')));
     const detail = taken(here, { run: 'r', events, detail: true }, false);
     expect([detail.rows, detail.runs, detail.calls['c']?.millis]).toEqual([here.rows, here.runs, 7]);
-    const past = taken(here, { run: 'r', events: [event('run', { status: 'running' }), ...events], detail: false }, true);
+    const past = taken(
+      here,
+      { run: 'r', events: [event('run', { status: 'running' }), ...events], detail: false },
+      true,
+    );
     expect([past.rows, past.runs['r']?.status]).toEqual([here.rows, 'running']);
     expect(taken(here, { run: 'r', events, detail: false }, false).rows.map((r) => r.message.id)).toEqual(['q', 'a']);
   });
@@ -86,7 +101,12 @@ describe('a conversation', () => {
     expect(twice.rows.map((r) => r.message)).toEqual(once.rows.map((r) => r.message));
     const again = play(...run);
     expect(change({ ...again, rows: unwritten(again.rows, 'r') }, 'r', run).rows).toEqual(again.rows);
-    const page = [human('q', 'hello'), whole].map((content, i) => ({ run_id: 'r', seq: i + 1, created_at: '2026-11-25T10:00:00Z', content }));
+    const page = [human('q', 'hello'), whole].map((content, i) => ({
+      run_id: 'r',
+      seq: i + 1,
+      created_at: '2026-11-25T10:00:00Z',
+      content,
+    }));
     expect(withPage(once, page, true).rows.map((r) => r.message.id)).toEqual(['q', 'a']);
   });
 
@@ -138,8 +158,16 @@ describe('arguments that are not whole', () => {
 
 describe('questions', () => {
   const waits = (run: string, ...ids: string[]): Talk['asked'] => ids.map((id) => ({ id, run, value: null }));
-  const row = (resume: unknown): Parameters<typeof runOf>[0] =>
-    ({ run_id: 'r', status: 'running', created_at: '', updated_at: '', total_tokens: 0, stop_reason: null, error: null, kwargs: { command: { resume } } });
+  const row = (resume: unknown): Parameters<typeof runOf>[0] => ({
+    run_id: 'r',
+    status: 'running',
+    created_at: '',
+    updated_at: '',
+    total_tokens: 0,
+    stop_reason: null,
+    error: null,
+    kwargs: { command: { resume } },
+  });
 
   it('that a run brings no answer to stay open while it works, and not beyond what it has asked again', () => {
     const run = { id: 'r', status: 'pending', began: 0, answers: ['a'] };
@@ -152,8 +180,16 @@ describe('questions', () => {
   });
 
   it('that a thread tells of stand at their own calls when the log of the run has said which these are', () => {
-    const two: Message = { id: 'a', type: 'ai', content: '', tool_calls: ['c', 'd'].map((id) => ({ id, name: 'task', args: {} })) };
-    const events = [event('interrupt', { interrupt_id: 'of c', call_id: 'c' }), event('interrupt', { interrupt_id: 'of d', call_id: 'd' })];
+    const two: Message = {
+      id: 'a',
+      type: 'ai',
+      content: '',
+      tool_calls: ['c', 'd'].map((id) => ({ id, name: 'task', args: {} })),
+    };
+    const events = [
+      event('interrupt', { interrupt_id: 'of c', call_id: 'c' }),
+      event('interrupt', { interrupt_id: 'of d', call_id: 'd' }),
+    ];
     const asked = (talk: Talk): unknown => turnsOf(talk)[0]?.steps.map((s) => s.kind === 'call' && !!s.asked);
     const before: Talk = { ...play(said(human('q', 'go')), said(two)), asked: waits('', 'of d') };
     expect(asked(before)).toEqual([true, true]);
@@ -174,19 +210,31 @@ describe('questions', () => {
   });
 
   it('are brought an answer by a run that has no words, and words may come in parts', () => {
-    const says = (messages: object[] | null) => runOf({ ...row('yes'), kwargs: { input: { messages: messages as never } } }).says;
+    const says = (messages: object[] | null) =>
+      runOf({ ...row('yes'), kwargs: { input: { messages: messages as never } } }).says;
     const parts = [{ type: 'text', text: 'look ' }, { type: 'image_url' }, { type: 'text', text: 'here' }];
-    expect([says(null), says([{ id: 'm', content: 'go' }]), says([{ content: parts }])]).toEqual([undefined, { id: 'm', text: 'go' }, { id: '', text: 'look here' }]);
+    expect([says(null), says([{ id: 'm', content: 'go' }]), says([{ content: parts }])]).toEqual([
+      undefined,
+      { id: 'm', text: 'go' },
+      { id: '', text: 'look here' },
+    ]);
   });
 
   it('may have been answered by a run that ended before the page had heard of it', () => {
-    const [works, over] = [{ id: 'r', status: 'running', began: 0 }, { id: 'r', status: 'success', began: 0, ended: 1 }];
+    const [works, over] = [
+      { id: 'r', status: 'running', began: 0 },
+      { id: 'r', status: 'success', began: 0, ended: 1 },
+    ];
     expect([endedUnheard({ r: over }, {}), endedUnheard({ r: over }, { r: works })]).toEqual([true, true]);
     expect([endedUnheard({ r: over }, { r: over }), endedUnheard({ r: works }, {})]).toEqual([false, false]);
   });
 
   it('were answered before where the run warns that its answer had no effect', () => {
     const warned = (...pudu_warnings: string[]) => cameLate({ ...row({}), metadata: { pudu_warnings } });
-    expect([warned('command.resume: nothing was resumed'), warned('context: modelName'), cameLate(row({}))]).toEqual([true, false, false]);
+    expect([warned('command.resume: nothing was resumed'), warned('context: modelName'), cameLate(row({}))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });

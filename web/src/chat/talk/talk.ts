@@ -1,5 +1,5 @@
-// A conversation as this page knows it: rows from the pages of messages, and what the events of a run make of them. All of it is
-// data; change makes the next conversation of one and an event.
+// A conversation as this page knows it: rows from the pages of messages, and what the events of a run make of them. All
+// of it is data; change makes the next conversation of one and an event.
 import type { LogEvent } from '../../lib/stream/log';
 import type { Message, Row, ToolCall, Versions } from './message';
 
@@ -79,8 +79,11 @@ export interface Heard {
   detail: boolean;
 }
 
-/** The conversation after what was heard. Of a run that is over only its calls are wanted, and which of them wait: its messages may be on
- * another branch. And what runs say belongs to the present: an earlier place, which past is, stays as it is. */
+/**
+ * The conversation after what was heard. Of a run that is over only its calls are wanted, and which of them wait: its
+ * messages may be on another branch. And what runs say belongs to the present: an earlier place, which past is, stays
+ * as it is.
+ */
 export function taken(talk: Talk, { run, events, detail }: Heard, past: boolean): Talk {
   const next = change(talk, run, events);
   if (detail) return { ...talk, calls: next.calls, waits: next.waits };
@@ -89,7 +92,13 @@ export function taken(talk: Talk, { run, events, detail }: Heard, past: boolean)
 
 /** The conversation after events of a run, in their order. */
 export function change(talk: Talk, run: string, events: LogEvent[]): Talk {
-  const draft: Talk = { rows: [...talk.rows], calls: { ...talk.calls }, runs: { ...talk.runs }, asked: talk.asked, waits: { ...talk.waits } };
+  const draft: Talk = {
+    rows: [...talk.rows],
+    calls: { ...talk.calls },
+    runs: { ...talk.runs },
+    asked: talk.asked,
+    waits: { ...talk.waits },
+  };
   for (const event of events) {
     // What a run below this one does is shown in its own card, not as words of this one.
     if (event.ns?.length) continue;
@@ -121,7 +130,10 @@ function apply(t: Talk, run: string, e: LogEvent): void {
     case 'progress': {
       const id = String(d['call_id']);
       const call = t.calls[id] ?? { began: at };
-      t.calls[id] = { ...call, output: `${call.output ?? ''}${String(d['text']).replace(/\n$/, '')}\n`.slice(-longest) };
+      t.calls[id] = {
+        ...call,
+        output: `${call.output ?? ''}${String(d['text']).replace(/\n$/, '')}\n`.slice(-longest),
+      };
       return;
     }
     case 'custom':
@@ -139,7 +151,8 @@ function told(t: Talk, value: unknown, at: number): void {
   if (typeof v?.task_id !== 'string' || typeof v.type !== 'string') return;
   const call = t.calls[v.task_id] ?? {};
   const before = call.told ?? [];
-  if (before.length < mostTold || v.type !== 'task_running') t.calls[v.task_id] = { ...call, told: [...before, { ...v, type: v.type, at }] };
+  if (before.length < mostTold || v.type !== 'task_running')
+    t.calls[v.task_id] = { ...call, told: [...before, { ...v, type: v.type, at }] };
 }
 
 function ranOn(t: Talk, id: string, d: Record<string, unknown>, at: number): void {
@@ -153,7 +166,8 @@ function ranOn(t: Talk, id: string, d: Record<string, unknown>, at: number): voi
   if (d['stop_reason']) run.stopReason = String(d['stop_reason']);
   t.runs[id] = run;
   // What a run does not answer stays open while it goes on; at its end it has asked again for what is open still.
-  if (status === 'running') t.asked = t.asked.filter((a) => a.run === id || (before.answers && !before.answers.includes(a.id)));
+  if (status === 'running')
+    t.asked = t.asked.filter((a) => a.run === id || (before.answers && !before.answers.includes(a.id)));
   if (over) t.asked = t.asked.filter((a) => a.run === id);
   if (over) settle(t, id);
 }
@@ -163,12 +177,16 @@ export function unwritten(rows: Row[], run: string): Row[] {
   return rows.filter((r) => !(r.open && r.run === run && r.message.type === 'ai'));
 }
 
-/** Takes back what an attempt was writing when it broke off, once another goes on: the id of an event begins with its attempt. */
+/**
+ * Takes back what an attempt was writing when it broke off, once another goes on: the id of an event begins with its
+ * attempt.
+ */
 function attempted(t: Talk, id: string, e: LogEvent): void {
   const attempt = Number.parseInt(e.id, 10);
   const before = t.runs[id];
   if (before?.attempt && before.attempt < attempt) t.rows = unwritten(t.rows, id);
-  if (before?.attempt !== attempt) t.runs[id] = { ...(before ?? { id, status: 'running', began: Date.parse(e.time) }), attempt };
+  if (before?.attempt !== attempt)
+    t.runs[id] = { ...(before ?? { id, status: 'running', began: Date.parse(e.time) }), attempt };
 }
 
 /** Ends what a run that is over was writing: what is there stays. */
@@ -188,7 +206,10 @@ interface CallPiece {
   args?: string;
 }
 
-/** Adds a piece of a message that a model is writing. Arguments of calls are kept as the text that they are until they are whole. */
+/**
+ * Adds a piece of a message that a model is writing. Arguments of calls are kept as the text that they are until they
+ * are whole.
+ */
 function piece(t: Talk, run: string, d: Record<string, unknown>, at: number): void {
   const id = String(d['message_id']);
   const index = t.rows.findLastIndex((r) => r.message.id === id);
@@ -201,7 +222,11 @@ function piece(t: Talk, run: string, d: Record<string, unknown>, at: number): vo
     content: `${m.content as string}${(d['text'] as string | undefined) ?? ''}`,
     tool_calls: withCalls(m.tool_calls ?? [], d['tool_calls'] as CallPiece[] | undefined),
     additional_kwargs: d['reasoning']
-      ? { ...more, reasoning_content: `${(more['reasoning_content'] as string | undefined) ?? ''}${String(d['reasoning'])}`, thought_for: at - (old?.at ?? at) }
+      ? {
+          ...more,
+          reasoning_content: `${(more['reasoning_content'] as string | undefined) ?? ''}${String(d['reasoning'])}`,
+          thought_for: at - (old?.at ?? at),
+        }
       : more,
   };
   const row: Row = { message: next, run, at: old?.at ?? at, open: true };
@@ -214,7 +239,11 @@ function withCalls(calls: ToolCall[], pieces: CallPiece[] | undefined): ToolCall
   const out = [...calls];
   for (const p of pieces) {
     const old = out[p.index] ?? { id: '', name: '', args: { '': '' } };
-    out[p.index] = { id: p.id ?? old.id, name: p.name ?? old.name, args: { '': `${String(old.args[''])}${p.args ?? ''}` } };
+    out[p.index] = {
+      id: p.id ?? old.id,
+      name: p.name ?? old.name,
+      args: { '': `${String(old.args[''])}${p.args ?? ''}` },
+    };
   }
   return out.filter(Boolean);
 }
@@ -222,7 +251,12 @@ function withCalls(calls: ToolCall[], pieces: CallPiece[] | undefined): ToolCall
 function ended(t: Talk, d: Record<string, unknown>, at: number): void {
   const id = String(d['call_id']);
   const millis = Number(d['millis'] ?? 0);
-  t.calls[id] = { ...(t.calls[id] ?? { began: at - millis }), ended: at, millis, ...(d['is_error'] ? { failed: true } : {}) };
+  t.calls[id] = {
+    ...(t.calls[id] ?? { began: at - millis }),
+    ended: at,
+    millis,
+    ...(d['is_error'] ? { failed: true } : {}),
+  };
 }
 
 function writes(t: Talk, run: string, list: unknown, at: number): void {
@@ -237,7 +271,13 @@ function put(rows: Row[], row: Row, append: boolean): void {
   const at = rows.findLastIndex((r) => r.message.id === row.message.id);
   const old = rows[at];
   if (old) {
-    rows[at] = { ...row, message: timed(row.message, old.message), run: old.run || row.run, at: old.at, ...(old.versions ? { versions: old.versions } : {}) };
+    rows[at] = {
+      ...row,
+      message: timed(row.message, old.message),
+      run: old.run || row.run,
+      at: old.at,
+      ...(old.versions ? { versions: old.versions } : {}),
+    };
   } else if (append) rows.push(row);
 }
 
@@ -256,16 +296,23 @@ export interface PageRow {
   versions?: Versions | null;
 }
 
-/** The conversation with a page of messages: what the page has, then what this page knows beyond it and is still open. */
+/**
+ * The conversation with a page of messages: what the page has, then what this page knows beyond it and is still open.
+ */
 export function withPage(talk: Talk, page: PageRow[], whole: boolean): Talk {
   const known = new Map(talk.rows.map((r) => [r.message.id, r.message]));
-  const rows = page.map((r): Row => ({
-    message: timed(r.content as Message, known.get((r.content as Message).id)),
-    run: r.run_id,
-    at: Date.parse(r.created_at),
-    ...(r.versions ? { versions: r.versions } : {}),
-  }));
+  const rows = page.map(
+    (r): Row => ({
+      message: timed(r.content as Message, known.get((r.content as Message).id)),
+      run: r.run_id,
+      at: Date.parse(r.created_at),
+      ...(r.versions ? { versions: r.versions } : {}),
+    }),
+  );
   const there = new Set(rows.map((r) => r.message.id));
   const beyond = talk.rows.filter((r) => !there.has(r.message.id) && (!whole || r.open));
-  return { ...talk, rows: whole ? [...rows, ...beyond] : [...rows, ...talk.rows.filter((r) => !there.has(r.message.id))] };
+  return {
+    ...talk,
+    rows: whole ? [...rows, ...beyond] : [...rows, ...talk.rows.filter((r) => !there.has(r.message.id))],
+  };
 }

@@ -6,7 +6,16 @@ import type { Call, Run, Talk } from './talk';
 export type Step =
   | { kind: 'thought'; key: string; text: string; millis?: number; open: boolean }
   | { kind: 'say'; key: string; row: Row; text: string }
-  | { kind: 'call'; key: string; call: ToolCall; live?: Call; result?: Message; at: number; open: boolean; asked?: boolean };
+  | {
+      kind: 'call';
+      key: string;
+      call: ToolCall;
+      live?: Call;
+      result?: Message;
+      at: number;
+      open: boolean;
+      asked?: boolean;
+    };
 
 export interface Turn {
   key: string;
@@ -21,11 +30,15 @@ export interface Turn {
   goesOn?: boolean;
 }
 
-/** The turns of a conversation. A run under way that says nothing of its own brings an answer, or answers once more: the last turn is its. */
+/**
+ * The turns of a conversation. A run under way that says nothing of its own brings an answer, or answers once more: the
+ * last turn is its.
+ */
 export function turnsOf(talk: Talk, active?: Run): Turn[] {
   const turns: Turn[] = [];
   const results = new Map<string, Message>();
-  for (const r of talk.rows) if (r.message.type === 'tool' && r.message.tool_call_id) results.set(r.message.tool_call_id, r.message);
+  for (const r of talk.rows)
+    if (r.message.type === 'tool' && r.message.tool_call_id) results.set(r.message.tool_call_id, r.message);
   for (const row of talk.rows) {
     if (isHidden(row.message)) continue;
     if (row.message.type === 'human') turns.push({ key: row.message.id, ask: row, steps: [] });
@@ -56,7 +69,12 @@ function add(turn: Turn, row: Row, talk: Talk, results: Map<string, Message>): v
     const result = results.get(call.id);
     const step: Step = { kind: 'call', key: call.id || `${m.id}-${i}`, call: whole(call), at: row.at, open: busy };
     const asked = talk.asked.some((a) => (talk.waits[a.id] ? talk.waits[a.id] === call.id : !busy));
-    turn.steps.push({ ...step, ...(live ? { live } : {}), ...(result ? { result } : {}), ...(asked && !result ? { asked } : {}) });
+    turn.steps.push({
+      ...step,
+      ...(live ? { live } : {}),
+      ...(result ? { result } : {}),
+      ...(asked && !result ? { asked } : {}),
+    });
   }
   const run = talk.runs[row.run];
   if (run) turn.run = run;
@@ -64,7 +82,13 @@ function add(turn: Turn, row: Row, talk: Talk, results: Map<string, Message>): v
 
 function thinking(row: Row, text: string, open: boolean): Step {
   const lasted = row.message.additional_kwargs?.['thought_for'];
-  return { kind: 'thought', key: `${row.message.id}-t`, text, open, ...(typeof lasted === 'number' ? { millis: lasted } : {}) };
+  return {
+    kind: 'thought',
+    key: `${row.message.id}-t`,
+    text,
+    open,
+    ...(typeof lasted === 'number' ? { millis: lasted } : {}),
+  };
 }
 
 /** A call with the arguments that can be read so far. */

@@ -1,9 +1,11 @@
-// The conversation of a thread for a page. It outlives the change of the address from the start page to the thread's own.
+// The conversation of a thread for a page. It outlives the change of the address from the start page to the thread's
+// own.
 import { useEffect, useSyncExternalStore } from 'react';
 import { Trouble } from '../../lib/api/client';
 import { onNews, useNews } from '../../lib/news/news';
-import { Conversation, type View } from './conversation';
+import { Conversation } from './conversation';
 import { passes, sendRest } from './outbox';
+import type { View } from './view';
 
 const open = new Map<string, { it: Conversation; users: number; loaded: Promise<void> }>();
 
@@ -51,8 +53,8 @@ export const conversations = (): Conversation[] => [...open.values()].map((held)
 const [firstWait, longestWait] = [5000, 60_000];
 
 /**
- * Sends what waits in the outbox for tasks that no page shows, whenever the server is there; what it could not take then, such as one
- * that was too busy, is tried again.
+ * Sends what waits in the outbox for tasks that no page shows, whenever the server is there; what it could not take
+ * then, such as one that was too busy, is tried again.
  */
 export function followOutbox(): void {
   let wait = firstWait;

@@ -17,10 +17,20 @@ export default function SubPage({ thread, call }: { thread: string; call: string
   const e = useWords(errors);
   const run = useQueryOf().get('run');
   const title = useTask(thread)?.title;
-  const { data, error } = useQuery({ queryKey: ['sub', thread, call, run], queryFn: ({ signal }) => childOf(thread, call, run, signal), staleTime: Infinity });
+  const { data, error } = useQuery({
+    queryKey: ['sub', thread, call, run],
+    queryFn: ({ signal }) => childOf(thread, call, run, signal),
+    staleTime: Infinity,
+  });
   if (data) {
     const back = title ? w.from(title) : w.back;
-    return <ThreadPage key={data.thread} thread={data.thread} above={{ to: `/c/${thread}`, back, title: data.description || w.sub, word: w.sample }} />;
+    return (
+      <ThreadPage
+        key={data.thread}
+        thread={data.thread}
+        above={{ to: `/c/${thread}`, back, title: data.description || w.sub, word: w.sample }}
+      />
+    );
   }
   const gone = data === null || (error instanceof Trouble && (error.status === 404 || error.status === 422));
   return (

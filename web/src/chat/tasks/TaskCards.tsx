@@ -1,4 +1,5 @@
-// Sub-agents in the trail: a card for each, with where it stands. It opens to its question, what it did, its answer, a word to it and its stop.
+// Sub-agents in the trail: a card for each, with where it stands. It opens to its question, what it did, its answer, a
+// word to it and its stop.
 import { type FormEvent, type ReactNode, useMemo, useState } from 'react';
 import { Trouble } from '../../lib/api/client';
 import { errors, sentence } from '../../lib/errors';
@@ -77,7 +78,9 @@ function Card({ thread, run, task }: { thread: string; run: string; task: Task }
       {open && (
         <div className="inner">
           <p className="ask">{task.prompt}</p>
-          {task.turn && task.turn.steps.length > 0 && <Trail thread={task.thread} run={task.run} steps={task.turn.steps} active={live} />}
+          {task.turn && task.turn.steps.length > 0 && (
+            <Trail thread={task.thread} run={task.run} steps={task.turn.steps} active={live} />
+          )}
           {task.turn?.answer && <Markdown text={textOf(task.turn.answer.message).trim()} writing={false} />}
           {task.thread && <Acts thread={thread} run={run} task={task} />}
         </div>
@@ -121,7 +124,10 @@ function Acts({ thread, run, task }: { thread: string; run: string; task: Task }
       await work();
       then();
     } catch (error) {
-      setSaid({ text: late && error instanceof Trouble && error.status === 409 ? late : sentence(error, e), bad: true });
+      setSaid({
+        text: late && error instanceof Trouble && error.status === 409 ? late : sentence(error, e),
+        bad: true,
+      });
     }
     setBusy(false);
   };
@@ -139,7 +145,14 @@ function Acts({ thread, run, task }: { thread: string; run: string; task: Task }
     <form className="child-acts" onSubmit={say}>
       {(live || text) && (
         <>
-          <input className="in grow" aria-label={w.word(task.description)} placeholder={w.sample} value={text} maxLength={20_000} onChange={(event) => setText(event.target.value)} />
+          <input
+            className="in grow"
+            aria-label={w.word(task.description)}
+            placeholder={w.sample}
+            value={text}
+            maxLength={20_000}
+            onChange={(event) => setText(event.target.value)}
+          />
           <button type="submit" className="btn sm" disabled={busy || !text.trim()}>
             <Icon name="steer" />
             {w.send}
@@ -147,7 +160,18 @@ function Acts({ thread, run, task }: { thread: string; run: string; task: Task }
         </>
       )}
       {live && (
-        <button type="button" className="btn sm" disabled={busy} onClick={() => void act(() => stopOf(task.thread, task.run), () => setSaid(undefined), '')}>
+        <button
+          type="button"
+          className="btn sm"
+          disabled={busy}
+          onClick={() =>
+            void act(
+              () => stopOf(task.thread, task.run),
+              () => setSaid(undefined),
+              '',
+            )
+          }
+        >
           {w.stop}
         </button>
       )}

@@ -5,11 +5,29 @@ import type { CallStep } from '../trail/outcome';
 import { stepOf, taskOf } from './told';
 
 let n = 0;
-const event = (kind: string, data: Record<string, unknown>): LogEvent => ({ id: `1-${++n}`, time: new Date(1_700_000_000_000 + n * 1000).toISOString(), kind, data });
+const event = (kind: string, data: Record<string, unknown>): LogEvent => ({
+  id: `1-${++n}`,
+  time: new Date(1_700_000_000_000 + n * 1000).toISOString(),
+  kind,
+  data,
+});
 const custom = (value: unknown): LogEvent => event('custom', { value });
-const started = custom({ type: 'task_started', task_id: 'c', description: 'Count', subagent_type: 'bash', run_id: 'r1', thread_id: 't1' });
-const asks = { id: 'm1', type: 'ai', content: 'I count.', tool_calls: [{ id: 'x', name: 'bash', args: { command: 'wc' } }] };
-const running = (message: object, total = 0): LogEvent => custom({ type: 'task_running', task_id: 'c', message, usage: { total_tokens: total } });
+const started = custom({
+  type: 'task_started',
+  task_id: 'c',
+  description: 'Count',
+  subagent_type: 'bash',
+  run_id: 'r1',
+  thread_id: 't1',
+});
+const asks = {
+  id: 'm1',
+  type: 'ai',
+  content: 'I count.',
+  tool_calls: [{ id: 'x', name: 'bash', args: { command: 'wc' } }],
+};
+const running = (message: object, total = 0): LogEvent =>
+  custom({ type: 'task_running', task_id: 'c', message, usage: { total_tokens: total } });
 const step = (talk: Talk, more: Partial<CallStep> = {}): CallStep => ({
   kind: 'call',
   key: 'c',
@@ -24,7 +42,14 @@ const play = (...events: LogEvent[]): Talk => change(nothing, 'r', [event('tool_
 describe('a task', () => {
   it('is at the step that has no result yet, and counts its tokens once', () => {
     const task = taskOf(step(play(started, running(asks, 10))), true);
-    expect(task).toMatchObject({ state: 'live', kind: 'bash', run: 'r1', thread: 't1', prompt: 'Count them.', tokens: 10 });
+    expect(task).toMatchObject({
+      state: 'live',
+      kind: 'bash',
+      run: 'r1',
+      thread: 't1',
+      prompt: 'Count them.',
+      tokens: 10,
+    });
     expect(stepOf(task.turn)?.call.args).toEqual({ command: 'wc' });
     const result = { id: 'm2', type: 'tool', content: '3', tool_call_id: 'x' };
     expect(stepOf(taskOf(step(play(started, running(asks, 10), running(result, 10))), true).turn)).toBeUndefined();
@@ -48,7 +73,10 @@ describe('a task', () => {
     ['task_timed_out', 'bad', true],
     ['task_cancelled', 'stopped', false],
   ])('that ends by %s is %s', (type, state, late) => {
-    const task = taskOf(step(play(started, custom({ type, task_id: 'c', error: 'why', usage: { total_tokens: 7 } }))), true);
+    const task = taskOf(
+      step(play(started, custom({ type, task_id: 'c', error: 'why', usage: { total_tokens: 7 } }))),
+      true,
+    );
     expect(task).toMatchObject({ state, late, error: 'why', tokens: 7 });
   });
 
@@ -60,12 +88,23 @@ describe('a task', () => {
   });
 
   it('is known by its result alone, and waits where a person is asked', () => {
-    const result = { id: 'r', type: 'tool', content: 'Task failed', additional_kwargs: { subagent_status: 'failed', subagent_error: 'no key', subagent_token_usage: { total_tokens: 5 } } };
+    const result = {
+      id: 'r',
+      type: 'tool',
+      content: 'Task failed',
+      additional_kwargs: {
+        subagent_status: 'failed',
+        subagent_error: 'no key',
+        subagent_token_usage: { total_tokens: 5 },
+      },
+    };
     expect(taskOf(step(nothing, { result }), false)).toMatchObject({ state: 'bad', error: 'no key', tokens: 5 });
     expect(taskOf(step(nothing, { asked: true }), false).state).toBe('ask');
   });
 
   it('takes no event that is not of a task', () => {
-    expect(play(custom(null), custom('x'), custom({ type: 'task_running' }), custom({ task_id: 'c' })).calls['c']?.told).toBeUndefined();
+    expect(
+      play(custom(null), custom('x'), custom({ type: 'task_running' }), custom({ task_id: 'c' })).calls['c']?.told,
+    ).toBeUndefined();
   });
 });

@@ -4,7 +4,8 @@ import { define, some } from '../../lib/i18n';
 export const tasks = define(
   {
     several: (n: number) => `${n} sub-agents side by side`,
-    states: (working: number, done: number) => [working > 0 ? `${working} working` : '', done > 0 ? `${done} done` : ''].filter(Boolean).join(', '),
+    states: (working: number, done: number) =>
+      [working > 0 ? `${working} working` : '', done > 0 ? `${done} done` : ''].filter(Boolean).join(', '),
     steps: (n: number) => some(n, 'step'),
     tokens: (n: string) => `${n} tokens`,
     begins: 'Begins',
@@ -26,7 +27,8 @@ export const tasks = define(
   },
   {
     several: (n: number) => `${n} 个子代理同时进行`,
-    states: (working: number, done: number) => [working > 0 ? `${working} 个进行中` : '', done > 0 ? `${done} 个已完成` : ''].filter(Boolean).join('，'),
+    states: (working: number, done: number) =>
+      [working > 0 ? `${working} 个进行中` : '', done > 0 ? `${done} 个已完成` : ''].filter(Boolean).join('，'),
     steps: (n: number) => `${n} 步`,
     tokens: (n: string) => `${n} 词元`,
     begins: '正在开始',

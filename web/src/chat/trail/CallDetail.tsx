@@ -23,7 +23,11 @@ export function CallDetail({ step, outcome }: DetailProps): ReactNode {
     <div className="open">
       {typeof command === 'string' ? <Command text={command} /> : <Arguments step={step} />}
       {outcome === 'maybe' && <Unknown step={step} />}
-      {outcome === 'live' ? <Live text={step.live?.output ?? ''} /> : <Output text={text || (step.live?.output ?? '')} />}
+      {outcome === 'live' ? (
+        <Live text={step.live?.output ?? ''} />
+      ) : (
+        <Output text={text || (step.live?.output ?? '')} />
+      )}
       {outcome !== 'live' && (
         <div className="end">
           {step.call.name === 'bash' && (outcome === 'done' || code) && <span>{w.exit(code || '0')}</span>}
@@ -68,7 +72,7 @@ function Live({ text }: { text: string }): ReactNode {
     if (well.current) well.current.scrollTop = well.current.scrollHeight;
   }, [text]);
   return (
-    <pre ref={well} className="out live-out" tabIndex={0} aria-label={w.output}>
+    <pre ref={well} className="out live-out" role="group" tabIndex={0} aria-label={w.output}>
       {text}
     </pre>
   );
@@ -80,7 +84,11 @@ function Whole({ text, name }: { text: string; name: string }): ReactNode {
   const path = wholeOf(text);
   if (path) {
     return (
-      <button type="button" className="btn ghost sm" onClick={() => ask({ panel: 'files', file: short(path), run: null })}>
+      <button
+        type="button"
+        className="btn ghost sm"
+        onClick={() => ask({ panel: 'files', file: short(path), run: null })}
+      >
         <Icon name="file" />
         {w.wholeOutput}
       </button>
@@ -113,13 +121,13 @@ function Output({ text }: { text: string }): ReactNode {
   const between = lines.length - 2 * ends;
   if (all || between <= 0) {
     return (
-      <pre className="out" tabIndex={0} aria-label={w.output}>
+      <pre className="out" role="group" tabIndex={0} aria-label={w.output}>
         {text.trimEnd()}
       </pre>
     );
   }
   return (
-    <pre className="out" tabIndex={0} aria-label={w.output}>
+    <pre className="out" role="group" tabIndex={0} aria-label={w.output}>
       {lines.slice(0, ends).join('\n')}
       {'\n'}
       <button type="button" className="btn ghost sm" onClick={() => setAll(true)}>

@@ -88,7 +88,11 @@ function What({ step, outcome }: PartProps): ReactNode {
       <span className={outcome === 'maybe' ? 'verb maybe' : 'verb'}>{verbs[outcome]}</span>
       {object && <span className={tool.words ? 'txt' : 'obj'}>{object}</span>}
       {!object && note && <span className="txt">{note}</span>}
-      {(outcome === 'refused' || outcome === 'notAllowed') && <span className="txt">{outcome === 'refused' && refusalOf(step) ? w.quoted(refusalOf(step)) : refusalOf(step)}</span>}
+      {(outcome === 'refused' || outcome === 'notAllowed') && (
+        <span className="txt">
+          {outcome === 'refused' && refusalOf(step) ? w.quoted(refusalOf(step)) : refusalOf(step)}
+        </span>
+      )}
     </span>
   );
 }
@@ -102,13 +106,21 @@ function Meta({ step, outcome }: PartProps): ReactNode {
     <span className="meta">
       {outcome === 'bad' && <span className="why cut">{code ? w.exit(code) : reasonOf(step)}</span>}
       {outcome === 'done' && <span className="opt">{countOf(step, text, w)}</span>}
-      {outcome === 'live' && step.live?.began ? <Seconds since={step.live.began} /> : took !== undefined && <span>{outcome === 'stopped' ? w.after(lasted(took)) : lasted(took)}</span>}
+      {outcome === 'live' && step.live?.began ? (
+        <Seconds since={step.live.began} />
+      ) : (
+        took !== undefined && <span>{outcome === 'stopped' ? w.after(lasted(took)) : lasted(took)}</span>
+      )}
     </span>
   );
 }
 
 /** How much a call brought, where that tells something. */
-function countOf(step: CallStep, text: string, w: { lines: (n: number) => string; results: (n: number) => string }): string {
+function countOf(
+  step: CallStep,
+  text: string,
+  w: { lines: (n: number) => string; results: (n: number) => string },
+): string {
   const { name } = step.call;
   if (name === 'web_search' || name === 'image_search') {
     try {

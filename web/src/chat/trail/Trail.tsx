@@ -1,4 +1,5 @@
-// The trail of a turn: what Pudu did, line by line. For who comes to it, finished lines beyond six are folded; failures never are.
+// The trail of a turn: what Pudu did, line by line. For who comes to it, finished lines beyond six are folded; failures
+// never are.
 import { lazy, memo, type ReactNode, Suspense, useState } from 'react';
 import { lasted, useWords } from '../../lib/i18n';
 import { Markdown } from '../../markdown/Markdown';
@@ -41,7 +42,10 @@ export function Trail({ thread, run, steps, active }: TrailProps): ReactNode {
       )}
       {grouped(steps.filter((step, i) => i >= from || stays(step, active))).map((step) =>
         Array.isArray(step) ? (
-          <Suspense key={step[0]?.key} fallback={<div className="agents-place" style={{ height: placeOf(step.length) }} />}>
+          <Suspense
+            key={step[0]?.key}
+            fallback={<div className="agents-place" style={{ height: placeOf(step.length) }} />}
+          >
             <TaskCards thread={thread} run={run} steps={step} active={active} />
           </Suspense>
         ) : (

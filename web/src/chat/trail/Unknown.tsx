@@ -1,4 +1,5 @@
-// A call that a restart of the server cut off: nobody knows whether it happened. What to do about it is the user's to say.
+// A call that a restart of the server cut off: nobody knows whether it happened. What to do about it is the user's to
+// say.
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import { useWords } from '../../lib/i18n';
 import { Icon } from '../../ui/Icon';

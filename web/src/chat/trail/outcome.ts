@@ -13,13 +13,15 @@ export function resultOf(step: CallStep): string {
 }
 
 /** The exit code that a command ended with, where it is not 0. */
-export const exitOf = (step: CallStep): string => /\nExit Code: (\d+)\s*(?:\n|$)/.exec(`\n${resultOf(step)}`)?.[1] ?? '';
+export const exitOf = (step: CallStep): string =>
+  /\nExit Code: (\d+)\s*(?:\n|$)/.exec(`\n${resultOf(step)}`)?.[1] ?? '';
 
 /** The file that the server has put an output into that was too long for the model. */
 export const wholeOf = (text: string): string => /^\[Full .* output saved to (\S+) \(\d+ chars/.exec(text)?.[1] ?? '';
 
 /** Whether nobody knows if a call happened: the server says so of one that a crash cut off. */
-export const isUnknown = (step: Step): boolean => step.kind === 'call' && step.result?.additional_kwargs?.['outcome_unknown'] === true;
+export const isUnknown = (step: Step): boolean =>
+  step.kind === 'call' && step.result?.additional_kwargs?.['outcome_unknown'] === true;
 
 /** How a call stands; whether its run is under way tells what a call without a result is. */
 export function outcomeOf(step: CallStep, active: boolean): Outcome {

@@ -47,9 +47,11 @@ export const trail = define(
     look: 'Let Pudu look',
     runAgain: 'Run again',
     happened: 'It happened',
-    sayLook: (what: string) => `The server restarted during this call. Look whether it happened, and tell me; do not run it again: ${what}`,
+    sayLook: (what: string) =>
+      `The server restarted during this call. Look whether it happened, and tell me; do not run it again: ${what}`,
     sayAgain: (what: string) => `The server restarted during this call. Run it again: ${what}`,
-    sayHappened: (what: string) => `The server restarted during this call, and it did happen. Go on from there; do not run it again: ${what}`,
+    sayHappened: (what: string) =>
+      `The server restarted during this call, and it did happen. Go on from there; do not run it again: ${what}`,
     arguments: 'Arguments',
     output: 'Output',
     exit: (code: string) => `exit ${code}`,

@@ -1,5 +1,5 @@
-// The one client of the server's routes. Its types are made from openapi.json (scripts/web schema): a path, its parameters, the
-// body and the answer are those of the route, or tsc says so.
+// The one client of the server's routes. Its types are made from openapi.json (scripts/web schema): a path, its
+// parameters, the body and the answer are those of the route, or tsc says so.
 import { at } from '../base';
 import { takeEarly } from './early';
 import type { paths } from './schema';
@@ -45,12 +45,18 @@ export const onSignedOut = (listener: () => void): void => {
 
 /** How often somebody has signed in on this page. */
 let signIns = 0;
+export const signInsNow = (): number => signIns;
 
 /** Somebody has signed in: a request from before that was refused says nothing of now, and is made again. */
 export const signedIn = (): void => void signIns++;
 
-/** Asks somebody to sign in. */
-export const needsSignIn = (): void => signedOut();
+/** Whether a request is to be made again, which began after so many sign-ins; else 401 asks somebody to sign in. */
+export function asksAgain(status: number, before: number): boolean {
+  if (status !== 401) return false;
+  if (before !== signIns) return true;
+  signedOut();
+  return false;
+}
 
 /** Sends a request and gives its response; what is no success is a Trouble. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
@@ -64,8 +70,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     throw new Trouble(0, 'The server cannot be reached.');
   }
   if (response.ok) return response;
-  if (response.status === 401 && before !== signIns) return send(path, init);
-  if (response.status === 401) signedOut();
+  if (asksAgain(response.status, before)) return send(path, init);
   throw await troubleOf(response);
 }
 
@@ -112,7 +117,13 @@ export function queryOf(values: unknown): string {
 async function troubleOf(response: Response): Promise<Trouble> {
   const text = await response.text().catch(() => '');
   const after = Number(response.headers.get('Retry-After')) || 0;
-  return new Trouble(response.status, sentenceOf(text) || `The server answered ${response.status}.`, after, faultsOf(text), detailOf(text));
+  return new Trouble(
+    response.status,
+    sentenceOf(text) || `The server answered ${response.status}.`,
+    after,
+    faultsOf(text),
+    detailOf(text),
+  );
 }
 
 /** The faults of members of a body, by their names: of each the first. */

@@ -1,4 +1,5 @@
-// What a task is made of is on its way before its scripts are: the script within index.html has asked. Who asks for it then gets that answer.
+// What a task is made of is on its way before its scripts are: the script within index.html has asked. Who asks for it
+// then gets that answer.
 declare global {
   /** The answers on their way, by the paths that they were asked for with. */
   var early: Map<string, Promise<Response>> | undefined;

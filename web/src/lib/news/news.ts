@@ -28,7 +28,8 @@ export function followNews(): void {
   worker.port.onmessage = (event) => {
     const m = event.data as Message;
     heard(m);
-    // The first message tells how the worker stands. A stream that is open already has told others what this page may have read too early.
+    // The first message tells how the worker stands. A stream that is open already has told others what this page may
+    // have read too early.
     if (!joined && m.event === 'open') heard({ event: 'reset', data: null });
     joined = true;
   };

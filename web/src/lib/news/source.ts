@@ -1,7 +1,10 @@
-// What the server says is new, from one connection: GET /events. A worker that all tabs share holds it, or, where browsers have no
-// such worker, each tab.
+// What the server says is new, from one connection: GET /events. A worker that all tabs share holds it, or, where
+// browsers have no such worker, each tab.
 
-/** A message of the stream: a thread that changed, one that is gone, the counts, a notice; or whether there is a connection. */
+/**
+ * A message of the stream: a thread that changed, one that is gone, the counts, a notice; or whether there is a
+ * connection.
+ */
 export interface Message {
   event: 'thread' | 'gone' | 'counts' | 'reset' | 'notice' | 'open' | 'lost';
   data: unknown;
@@ -9,7 +12,10 @@ export interface Message {
 
 const names = ['thread', 'gone', 'counts', 'reset', 'notice'] as const;
 
-/** Listens to a stream of news and tells what comes, until it is closed. A browser comes back by itself; where a server refuses, this does. */
+/**
+ * Listens to a stream of news and tells what comes, until it is closed. A browser comes back by itself; where a server
+ * refuses, this does.
+ */
 export function listen(url: string, tell: (m: Message) => void): { again: () => void; close: () => void } {
   let source: EventSource;
   let timer = 0 as unknown as ReturnType<typeof setTimeout>;

@@ -49,6 +49,8 @@ describe('following a run', () => {
 
   it('is over at once when the run is not there', async () => {
     vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"detail":"no"}', { status: 404 })));
-    await expect(follow({ thread: 't', run: 'r', signal: new AbortController().signal, batch: () => {} })).rejects.toMatchObject({ status: 404 });
+    await expect(
+      follow({ thread: 't', run: 'r', signal: new AbortController().signal, batch: () => {} }),
+    ).rejects.toMatchObject({ status: 404 });
   });
 });

@@ -1,5 +1,5 @@
-// The log of a run as the server keeps it: JSON lines, live until the run is at its end. A connection that breaks is made anew
-// behind the last event that came, so nothing is missed and nothing comes twice.
+// The log of a run as the server keeps it: JSON lines, live until the run is at its end. A connection that breaks is
+// made anew behind the last event that came, so nothing is missed and nothing comes twice.
 import { fill, send, Trouble } from '../api/client';
 
 /** An event of a run; its data is as event.go of the server has it. */

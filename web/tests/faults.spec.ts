@@ -21,7 +21,7 @@ describe('with a server that dies', () => {
     await page.getByText(/The server is not there/).waitFor();
     const told = await page.locator('.turn').innerText();
     await server.start();
-    // Which the first attempt had not reached.
+    // The first attempt had not reached this sentence.
     await v.sees(`Sentence number ${told.split('Sentence number ').length + 1} `);
     await page.keyboard.press('Control+.');
     await v.sees('You stopped it');

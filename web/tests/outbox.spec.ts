@@ -280,7 +280,7 @@ describe('outside of the pages', () => {
     await page.keyboard.press('Enter');
     const dot = page.locator('.step .st.live .fg');
     await dot.waitFor();
-    // No ring that stands still.
+    // No ring stands still.
     expect(await dot.evaluate((c) => [getComputedStyle(c).r, getComputedStyle(c).stroke])).toEqual(['4px', 'none']);
     const ring = page.locator('.step .st.live svg');
     await ring.waitFor();

@@ -19,7 +19,7 @@ func eat(take string) string {
 for i in range(2000):
     take(i)
     print(i + 1, flush=True)
-    if i % 2: time.sleep(0.005 if i < 200 else 0.02)
+    if i % 2: time.sleep(0.005 if i < 236 else 0.1)
 time.sleep(60)`)
 }
 

@@ -1,3 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node', pool: 'threads' } });
+// They run beside all other tests, at a lower priority: only what hangs takes a minute.
+export default defineConfig({
+  test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node', pool: 'threads', testTimeout: 60_000 },
+});

@@ -279,10 +279,10 @@ func TestTimeoutBoundsTheWholeCall(t *testing.T) {
 		return m
 	}
 	req := &model.Request{Messages: []message.Message{message.New(message.Human, "hi")}}
-	msg, err := model.Collect(build(", timeout: 0.1").Stream(t.Context(), req))
+	msg, err := model.Collect(build(", timeout: 1.5").Stream(t.Context(), req))
 	failed := model.AsError(err)
 	if failed == nil || failed.Class != model.ClassTransient ||
-		!strings.Contains(err.Error(), "vllm/org/m: no complete answer within 100ms: raise the model's timeout") {
+		!strings.Contains(err.Error(), "vllm/org/m: no complete answer within 1.5s: raise the model's timeout") {
 		t.Errorf("%v", err)
 	}
 	if msg.Text() == "" {

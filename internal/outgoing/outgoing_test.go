@@ -153,15 +153,15 @@ func TestTimeout(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-r.Context().Done():
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(time.Second):
 			_, _ = io.WriteString(w, "late")
 		}
 	})
-	if _, err := get(t, local(), Profile{Timeout: 50 * time.Millisecond}, url); !errors.Is(err,
+	if _, err := get(t, local(), Profile{Timeout: 400 * time.Millisecond}, url); !errors.Is(err,
 		context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if got, err := get(t, local(), Profile{Timeout: 50 * time.Millisecond, Stream: true}, url); got != "200 late" ||
+	if got, err := get(t, local(), Profile{Timeout: 400 * time.Millisecond, Stream: true}, url); got != "200 late" ||
 		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

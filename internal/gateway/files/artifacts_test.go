@@ -454,7 +454,7 @@ func TestArtifactsInSkills(t *testing.T) {
 
 // A client that does not take what it asked for is let go; one that takes it late is not.
 func TestArtifactSlowClients(t *testing.T) {
-	const wait = 200 * time.Millisecond
+	const wait = 600 * time.Millisecond
 	watch := &gateways.Answered{}
 	k := shelf(t, func(c *gateway.Config) { c.Limits.Write, c.Watch = wait, watch })
 	if err := os.Truncate(k.Host("t", "outputs/blob"), 1<<30); err != nil {

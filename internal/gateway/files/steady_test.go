@@ -54,7 +54,7 @@ func TestUploadCutOff(t *testing.T) {
 
 // A client that sends slowly, but steadily, and then rests, finds its connection as it was.
 func TestUploadSlowButSteady(t *testing.T) {
-	const wait = 300 * time.Millisecond
+	const wait = 1200 * time.Millisecond
 	k := gateways.NewFiles(t, func(c *gateway.Config) { c.Limits.Write = wait })
 	server := httptest.NewServer(k)
 	defer server.Close()

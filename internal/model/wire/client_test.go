@@ -82,7 +82,7 @@ func TestFinishDoesNotWaitForEver(t *testing.T) {
 func TestIdleTimeout(t *testing.T) {
 	for name, begin := range map[string]bool{"before the head": false, "in mid-stream": true} {
 		t.Run(name, func(t *testing.T) {
-			c, srv := serve(t, 50*time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+			c, srv := serve(t, 500*time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
 				if begin {
 					io.WriteString(w, "data: x\n\n")
@@ -107,14 +107,14 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 func TestASlowReaderIsNotIdle(t *testing.T) {
-	c, srv := serve(t, 40*time.Millisecond,
+	c, srv := serve(t, 400*time.Millisecond,
 		func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "data: x\n\n") })
 	resp, err := c.Post(t.Context(), srv.URL, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	<-time.After(120 * time.Millisecond) // the time that the reader takes is what is tested
+	<-time.After(1200 * time.Millisecond) // the time that the reader takes is what is tested
 	if _, err := io.ReadAll(resp.Body); err != nil {
 		t.Error(err)
 	}

@@ -168,7 +168,7 @@ func TestServerKilled(t *testing.T) {
 func TestServerHangs(t *testing.T) {
 	server := ownServer(t)
 	openWith(t, Config{URL: server.URL("postgres")}).Close() // makes the tables, which may take longer
-	s := openWith(t, Config{URL: server.URL("postgres"), Timeout: 300 * time.Millisecond})
+	s := openWith(t, Config{URL: server.URL("postgres"), Timeout: 2 * time.Second})
 	defer s.Close()
 	s.tuning.patience, s.writer.tuning.patience = 0, 0
 	tk := newTalk(t, s, 1)
@@ -187,7 +187,7 @@ func TestServerHangs(t *testing.T) {
 			errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > 15*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 	}

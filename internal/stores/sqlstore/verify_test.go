@@ -105,7 +105,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			"UPDATE log SET updates = CAST(replace(CAST(updates AS TEXT), '}]}]', '}]}}') AS BLOB) WHERE step = 12",
 			[]string{": decode stored updates", ": decode stored updates", "cannot be continued"}},
 		{"a value of an update", `UPDATE log SET updates = CAST(replace(CAST(updates AS TEXT), '"op":"append"', '"op":"apend"') AS BLOB) WHERE step = 12`,
-			[]string{"apend", "cannot be continued"}},
+			[]string{`: decode update: write 0: channel "messages" has no operation "apend"`, "cannot be continued"}},
 		{"a row in the middle", "DELETE FROM log WHERE step = 12",
 			[]string{"the checkpoint before it is not in the log",
 				"cannot be continued: database is damaged: its ancestor"}},

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/lib/flock"
 	"github.com/pudu-ai/pudu/internal/store"
@@ -17,9 +19,29 @@ import (
 // is the process id of the owner.
 const LockName = "pudu.lock"
 
-// lockDir makes this process the owner of the data folder until unlock is called. It locks the folder itself, too: the
-// lock on a file that somebody removes keeps nobody out any more.
+// lastBreath is how long the lock of a process that is gone is waited for. What it was starting when it was killed holds
+// the lock until it runs a program of its own, which takes longer where much else goes on.
+const lastBreath = 5 * time.Second
+
+// lockDir makes this process the owner of the data folder until unlock is called.
 func lockDir(dir string) (unlock func() error, err error) {
+	for end := time.Now().Add(lastBreath); ; time.Sleep(10 * time.Millisecond) {
+		unlock, err = tryLockDir(dir)
+		if !errors.Is(err, store.ErrLocked) || !ownerGone(dir) || time.Now().After(end) {
+			return unlock, err
+		}
+	}
+}
+
+// ownerGone says that the process is gone that the lock file names.
+func ownerGone(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, LockName))
+	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	return err == nil && bad == nil && pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH
+}
+
+// tryLockDir locks the folder itself, too: the lock on a file that somebody removes keeps nobody out any more.
+func tryLockDir(dir string) (unlock func() error, err error) {
 	folder, free, err := lockFolder(dir)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)

@@ -267,6 +267,31 @@ func TestWhatCannotBeLocked(t *testing.T) {
 	}
 }
 
+// TestLockOfAnOwnerThatIsGone: what a killed process was starting has its locks until it runs a program of its own.
+func TestLockOfAnOwnerThatIsGone(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	held, err := lockDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, LockName)
+	must(t, os.WriteFile(path, fmt.Appendln(nil, gone.Process.Pid), 0o600))
+	time.AfterFunc(100*time.Millisecond, func() { _ = held() })
+	unlock, err := lockDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	begun := time.Now() // this process is there: nobody waits for it
+	if _, err := lockDir(dir); !errors.Is(err, store.ErrLocked) || time.Since(begun) > lastBreath {
+		t.Errorf("%v after %v", err, time.Since(begun))
+	}
+}
+
 // TestLock: one owner at a time, named in the error; when it dies, however it does, the folder is free.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()

@@ -19,8 +19,8 @@ import (
 // is the process id of the owner.
 const LockName = "pudu.lock"
 
-// lastBreath is how long the lock of a process that is gone is waited for. What it was starting when it was killed holds
-// the lock until it runs a program of its own, which takes longer where much else goes on.
+// lastBreath is how long the lock of a process that is gone is waited for. What it was starting when it was killed
+// holds the lock until it runs a program of its own, which takes longer where much else goes on.
 const lastBreath = 5 * time.Second
 
 // lockDir makes this process the owner of the data folder until unlock is called.

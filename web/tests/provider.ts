@@ -175,10 +175,11 @@ export class Provider {
 
   private async stream(res: ServerResponse, model: string, said: Said): Promise<void> {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    const send = (choice: object, usage: object | null = null): boolean =>
-      res.write(
-        `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, finish_reason: null, ...choice }], usage })}\n\n`,
-      );
+    const chunk = (choices: object[], usage: object | null): void => {
+      const it = { id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices, usage };
+      res.write(`data: ${JSON.stringify(it)}\n\n`);
+    };
+    const send = (choice: object): void => chunk([{ index: 0, finish_reason: null, ...choice }], null);
     send({ delta: { role: 'assistant', content: '' } });
     for (const word of said.text?.split(/(?<= )/) ?? []) {
       send({ delta: { content: word } });
@@ -201,9 +202,12 @@ export class Provider {
       send({ delta: { tool_calls: [{ index, function: { arguments: JSON.stringify(call.args) } }] } });
     }
     send({ delta: {}, finish_reason: said.calls ? 'tool_calls' : 'stop' });
-    res.write(
-      `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model, choices: [], usage: { prompt_tokens: 5000, completion_tokens: 12, total_tokens: 5012, prompt_tokens_details: { cached_tokens: 4992 } } })}\n\n`,
-    );
+    chunk([], {
+      prompt_tokens: 5000,
+      completion_tokens: 12,
+      total_tokens: 5012,
+      prompt_tokens_details: { cached_tokens: 4992 },
+    });
     res.end('data: [DONE]\n\n');
   }
 }

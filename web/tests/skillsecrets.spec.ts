@@ -10,6 +10,9 @@ import { zipped } from './zipped';
 afterAll(closeBrowser);
 
 const value = 'sesame-4711-open';
+/** A skill that wants secrets. */
+const skill = (secrets: string): string =>
+  `---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [${secrets}]\n---\n\nSort the notes by date.\n`;
 const lost = 'Not sent: its secrets are not kept in this browser. Edit it and type them again.';
 
 /**
@@ -49,8 +52,7 @@ describe('skills with secrets', () => {
   beforeEach(async () => {
     server = await new Server().start();
     v = await visit(server, { bypassCSP: true });
-    const head =
-      '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY, {name: REGION, optional: true}]\n---\n\nSort the notes by date.\n';
+    const head = skill('NOTES_KEY, {name: REGION, optional: true}');
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(zipped({ 'SKILL.md': head }))]), 'tidy-notes.skill');
     const installed = await fetch(`${server.url}/skills/upload`, { method: 'POST', body: form });
@@ -348,8 +350,7 @@ describe('skills with secrets and a token', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     };
-    const head =
-      '---\nname: tidy-notes\ndescription: Sorts notes by date.\nrequired-secrets: [NOTES_KEY]\n---\n\nSort the notes by date.\n';
+    const head = skill('NOTES_KEY');
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(zipped({ 'SKILL.md': head }))]), 'tidy-notes.skill');
     await fetch(`${server.url}/skills/upload`, {

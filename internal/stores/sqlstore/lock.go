@@ -35,9 +35,13 @@ func lockDir(dir string) (unlock func() error, err error) {
 
 // ownerGone says that the process is gone that the lock file names.
 func ownerGone(dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, LockName))
-	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
-	return err == nil && bad == nil && pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH
+	f, err := os.Open(filepath.Join(dir, LockName))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	pid := ownerIn(f)
+	return pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH
 }
 
 // tryLockDir locks the folder itself, too: the lock on a file that somebody removes keeps nobody out any more.
@@ -94,12 +98,21 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// holder reads who has the lock. A process that has just taken it may not have written its id yet.
+// holder names who has the lock.
 func holder(f *os.File) string {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
-	pid := strings.TrimSpace(string(text))
-	if _, bad := strconv.Atoi(pid); err != nil || bad != nil {
-		return "another process"
+	if pid := ownerIn(f); pid > 0 {
+		return fmt.Sprint("process ", pid)
 	}
-	return "process " + pid
+	return "another process"
+}
+
+// ownerIn reads the process's id in a lock file; 0 if there is none: who has just taken the lock may not have written
+// it yet.
+func ownerIn(f *os.File) int {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
+	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || bad != nil {
+		return 0
+	}
+	return pid
 }

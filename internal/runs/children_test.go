@@ -281,6 +281,62 @@ func TestAChildThatNobodyWaitsForGoesOn(t *testing.T) {
 	})
 }
 
+// lapsesSlowly is a store that says once that a lease had run out, and takes its time when it is asked whose a run is
+// now; it does not know.
+type lapsesSlowly struct{ *lapses }
+
+func (l lapsesSlowly) System() store.System { return l }
+
+func (l lapsesSlowly) Run(context.Context, string) (store.Run, error) {
+	time.Sleep(store.Beat / 10)
+	return store.Run{}, errBroken
+}
+
+// TestARunThatIsLetGoOfIsNoAnswer: a process that lets go of trees writes nothing more of any of their runs, neither
+// that one was stopped, because that above it stops, nor an error as what came of one. In which order it lets go of them
+// is chance: a tree has one of six.
+func TestARunThatIsLetGoOfIsNoAnswer(t *testing.T) {
+	const trees = 20
+	synctest.Test(t, func(t *testing.T) {
+		f := newFamily(t)
+		l := &lapses{Store: f.store, system: f.store.System(), lapsed: make(chan struct{}, 1)}
+		m := f.process(lapsesSlowly{l}, "a", 3*trees)
+		release, err := m.KeepLease(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []store.Run
+		for i := range trees {
+			req := ordered("split split wait")
+			req.ThreadID = fmt.Sprint("thread-", i)
+			list = append(list, f.submit(m, req))
+			<-f.begun
+		}
+		l.lapsed <- struct{}{}
+		time.Sleep(2 * store.Beat)
+		for m.Stats().Active > 0 {
+			time.Sleep(time.Millisecond) // between two looks at a condition
+		}
+		m.Stop()
+		release()
+		f.process(f.store, "b", 3*trees)
+		for range trees {
+			select {
+			case <-f.begun:
+			case <-time.After(time.Minute):
+				t.Fatal("not all of the runs at the bottom go on")
+			}
+		}
+		close(f.free)
+		for _, run := range list {
+			run = f.wants(run, event.StatusSuccess)
+			if got := f.says(f.store, run); got != "success success I begin and end" || run.Attempt != 2 {
+				t.Errorf("%q in attempt %d", got, run.Attempt)
+			}
+		}
+	})
+}
+
 // takenOver has one process begin a tree and another one go on with it, when the first is gone.
 func takenOver(t *testing.T, f *family, first, second store.Store, gone func(*runs.Manager)) {
 	m := f.process(first, "a", 10)
@@ -295,7 +351,12 @@ func takenOver(t *testing.T, f *family, first, second store.Store, gone func(*ru
 	before := f.below(first, run)
 	gone(m)
 	f.process(second, "b", 10)
-	<-f.begun // the deepest one, again
+	select {
+	case <-f.begun: // the deepest one, again
+	case <-time.After(20 * time.Second):
+		run, err := second.For(user()).Run(t.Context(), run.ID)
+		t.Fatalf("the deepest run does not go on; that at the top is %s in attempt %d, error %v", run.Status, run.Attempt, err)
+	}
 	close(f.free)
 	f.store = second
 	run = f.wants(run, event.StatusSuccess)

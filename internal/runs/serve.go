@@ -34,7 +34,8 @@ func (m *Manager) enter(ctx context.Context, run store.Run, rec *recorder) (_ co
 	runID := run.ID
 	m.active[runID] = l
 	if m.stopped {
-		l.detach(ErrStopped)
+		rec.detach(ErrStopped)
+		cancel(ErrStopped)
 	}
 	return ctx, func() {
 		cancel(nil)
@@ -56,33 +57,30 @@ func (m *Manager) Active(runID string) bool {
 // Stop leaves every run that is executed here unfinished, for another process to go on with, and lets none begin.
 // Their Execute returns [ErrStopped].
 func (m *Manager) Stop() {
-	m.mu.Lock()
-	left := len(m.active)
-	m.stopped = true
-	m.mu.Unlock()
-	if left > 0 {
+	if left := m.detach(ErrStopped, nil); left > 0 {
 		m.cfg.Log.Info("stopping: the runs under way are left for another process or the next start, and what they "+
 			"are running is stopped", "runs", left)
 	}
-	m.detach(ErrStopped, nil)
 }
 
-// detach stops runs without ending them: first nothing more of them is written, then their tools are stopped. pick
-// chooses among the active ones; nil means all.
-func (m *Manager) detach(why error, pick func(store.Fence) bool) {
+// detach stops runs without ending them, and says how many: first nothing more is written of any of them, or one would
+// record what it sees of another that stops, then their tools are stopped. pick chooses among the active ones; nil
+// means all. Behind ErrStopped none begins any more.
+func (m *Manager) detach(why error, pick func(runID string) bool) int {
 	m.mu.Lock()
-	all := slices.Collect(maps.Values(m.active))
-	m.mu.Unlock()
-	for _, l := range all {
-		if pick == nil || pick(l.rec.fence) {
-			l.detach(why)
+	m.stopped = m.stopped || errors.Is(why, ErrStopped)
+	var picked []*live
+	for runID, l := range m.active {
+		if pick == nil || pick(runID) {
+			l.rec.detach(why)
+			picked = append(picked, l)
 		}
 	}
-}
-
-func (l *live) detach(why error) {
-	l.rec.detach(why)
-	l.cancel(why)
+	m.mu.Unlock()
+	for _, l := range picked {
+		l.cancel(why)
+	}
+	return len(picked)
 }
 
 // KeepLease takes this process's lease and renews it until release is called, which gives it up. Runs that it turns out
@@ -142,11 +140,23 @@ func (m *Manager) renew(ctx context.Context) error {
 	}
 	m.cfg.Log.Warn("the lease had lapsed: this process was held up")
 	m.cfg.LeaseLost(store.ErrFenced)
-	m.detach(store.ErrFenced, func(f store.Fence) bool {
-		run, err := m.system().Run(ctx, f.RunID)
-		return err != nil || run.Attempt != f.Attempt
-	})
+	claimed := m.claimed(ctx)
+	m.detach(store.ErrFenced, func(runID string) bool { return slices.Contains(claimed, runID) })
 	return nil
+}
+
+// claimed lists the active runs that others have claimed, also those of which that cannot be known.
+func (m *Manager) claimed(ctx context.Context) (list []string) {
+	m.mu.Lock()
+	active := slices.Collect(maps.Values(m.active))
+	m.mu.Unlock()
+	for _, l := range active {
+		run, err := m.system().Run(ctx, l.rec.fence.RunID)
+		if err != nil || run.Attempt != l.rec.fence.Attempt {
+			list = append(list, l.rec.fence.RunID)
+		}
+	}
+	return list
 }
 
 // Unfinished lists runs that nobody executes: those whose owner is gone, the oldest first, at most 1000.

@@ -5,6 +5,7 @@ package bwrap
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,4 +92,38 @@ func TestWithoutTheRuntimeFolder(t *testing.T) {
 	_ = living.Process.Kill()
 	_ = left.Wait()
 	_ = living.Wait()
+}
+
+// TestOptionsFollowTheNote: bwrap gets its options, without which it starts nothing, once its number is written down.
+func TestOptionsFollowTheNote(t *testing.T) {
+	for _, c := range []struct {
+		name, dir string
+		got       string
+		failed    bool
+	}{
+		{name: "noted", dir: t.TempDir(), got: "--unshare-all\x00"},
+		{name: "no room for the note", dir: filepath.Join(t.TempDir(), "none"), failed: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			b := &box{dir: c.dir}
+			cmd := &exec.Cmd{Process: &os.Process{Pid: 4711}}
+			err = b.tell(&launch{cmd: cmd, args: w, options: "--unshare-all\x00"})
+			if (err != nil) != c.failed {
+				t.Fatal("error", err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || string(got) != c.got {
+				t.Errorf("bwrap reads %q, error %v; want %q", got, err, c.got)
+			}
+			note, _ := os.ReadFile(filepath.Join(c.dir, launchFile))
+			if noted := strings.HasPrefix(string(note), "4711 "); noted == c.failed {
+				t.Errorf("the note says %q", note)
+			}
+		})
+	}
 }

@@ -40,7 +40,7 @@ func (b *box) start(ctx context.Context, bin string) error {
 		return err
 	}
 	defer l.closeChildEnds()
-	if err := b.spawn(l.cmd, stage); err != nil {
+	if err := b.spawn(l, stage); err != nil {
 		l.closeOwnEnds()
 		return unavailable("start bubblewrap", err)
 	}
@@ -71,7 +71,10 @@ type launch struct {
 	ctrl   *os.File // to the init
 	status *os.File // from the init
 	info   *os.File // from bwrap
+	args   *os.File // to bwrap, which does nothing before it has read all of them
 	child  []*os.File
+
+	options string // what is written to args
 }
 
 // newLaunch puts the command line together. All options go through a file descriptor: a command line can be read
@@ -120,13 +123,14 @@ func (l *launch) open(b *box, bin string, mounts []sandbox.Mount) error {
 		}
 		fd.etc = append(fd.etc, n)
 	}
-	options := strings.Join(profile(b.dir, mounts, b.spec.Limits, fd), "\x00") + "\x00"
-	args, err := l.memFile(add, []byte(options))
+	l.options = strings.Join(profile(b.dir, mounts, b.spec.Limits, fd), "\x00") + "\x00"
+	argsR, args, err := os.Pipe()
 	if err != nil {
 		return err
 	}
+	l.args, l.child = args, append(l.child, argsR)
 	//nolint:noctx // a sandbox outlives the call that opens it
-	l.cmd = exec.Command(bin, "--args", strconv.Itoa(args), "--", "/bin/bash", "--norc", "--noprofile", "-c",
+	l.cmd = exec.Command(bin, "--args", strconv.Itoa(add(argsR)), "--", "/bin/bash", "--norc", "--noprofile", "-c",
 		controller(b.spec.Limits, !b.group.has("memory")), "sandbox")
 	l.cmd.Dir = "/"
 	l.cmd.Env = []string{"PATH=/usr/bin:/bin"}
@@ -160,7 +164,7 @@ func (l *launch) closeChildEnds() {
 }
 
 func (l *launch) closeOwnEnds() {
-	for _, f := range []*os.File{l.ctrl, l.status, l.info} {
+	for _, f := range []*os.File{l.ctrl, l.status, l.info, l.args} {
 		if f != nil {
 			f.Close()
 		}
@@ -170,14 +174,14 @@ func (l *launch) closeOwnEnds() {
 // spawn starts the process on a thread of its own, because what decides its cgroup and its view of the host's folders
 // is the thread that starts it. A thread that was given other mounts stays for as long as the sandbox: the kernel would
 // take its end for the server's and kill the sandbox.
-func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
+func (b *box) spawn(l *launch, stage []bind) error {
 	started := make(chan error, 1)
 	b.tasks.Go(func() {
 		runtime.LockOSThread()
 		if len(stage) > 0 {
 			err := setStage(stage, b.who)
 			if err == nil {
-				err = b.spawnInGroup(cmd)
+				err = b.spawnInGroup(l)
 			}
 			started <- err
 			if err == nil {
@@ -185,7 +189,7 @@ func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
 			}
 			return // the thread ends with its goroutine
 		}
-		err := b.spawnInGroup(cmd)
+		err := b.spawnInGroup(l)
 		if _, stuck := errors.AsType[*stuckError](err); !stuck {
 			runtime.UnlockOSThread()
 		}
@@ -197,8 +201,8 @@ func (b *box) spawn(cmd *exec.Cmd, stage []bind) error {
 // stuckError means that the thread could not get out of the sandbox's cgroup, or back to all processors.
 type stuckError struct{ error }
 
-func (b *box) spawnInGroup(cmd *exec.Cmd) error {
-	dir, err := b.group.join(cmd.SysProcAttr)
+func (b *box) spawnInGroup(l *launch) error {
+	dir, err := b.group.join(l.cmd.SysProcAttr)
 	if err != nil {
 		return err
 	}
@@ -207,26 +211,43 @@ func (b *box) spawnInGroup(cmd *exec.Cmd) error {
 	}
 	wide := func() error { return nil }
 	err = b.group.enter()
-	if l := b.spec.Limits; err == nil && l.CPUs > 0 && !b.group.has("cpu") {
+	if cpus := b.spec.Limits.CPUs; err == nil && cpus > 0 && !b.group.has("cpu") {
 		var undo func() error
-		if undo, err = narrow(l.CPUs, len(b.dir)+int(b.dir[len(b.dir)-1])); err == nil {
+		if undo, err = narrow(cpus, len(b.dir)+int(b.dir[len(b.dir)-1])); err == nil {
 			wide = undo
 		}
 	}
+	began := false
 	if err == nil {
-		err = cmd.Start()
+		err = l.cmd.Start()
+		began = err == nil
 	}
 	if err == nil {
-		_ = b.note(launchFile, cmd.Process.Pid) // without it a kill in the next milliseconds leaves an idle process
+		err = b.tell(l)
 	}
-	if back := errors.Join(b.group.leave(), wide()); back != nil {
-		if err == nil {
-			cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
+	back := errors.Join(b.group.leave(), wide())
+	if began && (err != nil || back != nil) {
+		l.cmd.Process.Kill()
+		_ = l.cmd.Wait()
+	}
+	if back != nil {
 		return &stuckError{errors.Join(err, back)}
 	}
 	return err
+}
+
+// tell gives bwrap its options once its number is written down. Before it has them it starts no process, so that a
+// server that is killed at any moment leaves none that nobody knows of.
+func (b *box) tell(l *launch) error {
+	defer l.args.Close()
+	if err := b.note(launchFile, l.cmd.Process.Pid); err != nil {
+		return fmt.Errorf("note the process of bubblewrap: %w", err)
+	}
+	_ = l.args.SetWriteDeadline(time.Now().Add(startTimeout)) // a pipe that Go made has deadlines
+	if _, err := l.args.WriteString(l.options); err != nil {
+		return fmt.Errorf("write the options of bubblewrap: %w", err)
+	}
+	return nil
 }
 
 // started takes over a running bwrap.

@@ -229,18 +229,29 @@ func (c *Children) perform(ctx context.Context, ch *Child, heard audience) error
 			return err
 		}
 		c.m.cfg.Log.Warn("a run below another is left unfinished and taken up again", "run", run.ID, "reason", err)
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(wait):
-		}
-		if run, err = c.m.system().Run(ctx, run.ID); err == nil && run.Active() {
-			run, err = c.m.claim(ctx, run)
-		}
-		if err != nil || !run.Active() {
+		if run, err = c.again(ctx, run, wait); err != nil || !run.Active() {
 			return err
 		}
 		heard = c.m.audience(run, ch.hear)
+	}
+}
+
+// again takes a child up again after a while, as soon as the store can be reached. It returns the run as it is if that
+// is at its end by now.
+func (c *Children) again(ctx context.Context, run store.Run, wait time.Duration) (store.Run, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return run, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+		now, err := c.m.system().Run(ctx, run.ID)
+		if err == nil && now.Active() {
+			now, err = c.m.claim(ctx, now)
+		}
+		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+			return now, err
+		}
 	}
 }
 

@@ -587,3 +587,63 @@ func TestAChildIsTakenUpAgain(t *testing.T) {
 		}
 	})
 }
+
+// away is a store that cannot be reached for a while, from when a run below another first writes; who asks for the
+// state of that run finds out that it is back.
+type away struct {
+	store.Store
+	system
+	left atomic.Int64 // uses that fail
+}
+
+func (s *away) System() store.System { return s }
+
+func (s *away) fails() bool { return s.left.Add(-1) >= 0 }
+
+func (s *away) CommitChild(ctx context.Context, root store.Fence, evs []event.Event, f store.Fence,
+	steps []store.Step) ([]string, error) {
+	if s.fails() {
+		return nil, errBroken
+	}
+	return s.system.CommitChild(ctx, root, evs, f, steps)
+}
+
+func (s *away) Run(ctx context.Context, id string) (store.Run, error) {
+	if s.fails() {
+		return store.Run{}, errBroken
+	}
+	return s.system.Run(ctx, id)
+}
+
+func (s *away) ClaimRun(ctx context.Context, id, owner string, attempt int, now time.Time) (store.Fence, error) {
+	if attempt > 0 && s.fails() {
+		return store.Fence{}, errBroken
+	}
+	return s.system.ClaimRun(ctx, id, owner, attempt, now)
+}
+
+// TestAChildIsNotGivenUp while its owner lives, however often the store cannot be reached.
+func TestAChildIsNotGivenUp(t *testing.T) {
+	for n := range 4 {
+		t.Run(fmt.Sprint(n+1), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFamily(t)
+				st := &away{Store: f.store, system: f.store.System()}
+				m := f.process(st, "a", 10)
+				run := f.submit(m, ordered("split wait"))
+				<-f.begun
+				st.left.Store(int64(n + 1))
+				close(f.free)
+				for st.left.Load() > 0 {
+					time.Sleep(store.Beat)
+				}
+				<-f.begun // again: what it did could not be written
+				run = f.wants(run, event.StatusSuccess)
+				child := f.below(f.store, run)["wait"]
+				if got := f.says(f.store, run); got != "success I begin and end" || run.Attempt != 1 {
+					t.Errorf("%q in attempt %d; the run below is %s in attempt %d", got, run.Attempt, child.Status, child.Attempt)
+				}
+			})
+		})
+	}
+}

@@ -51,6 +51,7 @@ func (s Site) Run(t *testing.T) {
 	if os.Getenv(siteEnv) == t.Name() {
 		s.work(t)
 	}
+	scratch(t)
 	span := s.Span
 	if span == 0 {
 		start := time.Now()
@@ -69,6 +70,22 @@ func (s Site) Run(t *testing.T) {
 		s.After(i, parts, whole)
 	}
 	t.Logf("%d of %d processes were cut off in their work", cut, *kills)
+}
+
+// scratch has processes make their temporary folders, which those that are killed leave, in one that goes with the test.
+func scratch(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kill-") // its name is short, for the names of sockets below it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil { //nolint:gosec // as /tmp: some of them are other users
+		t.Fatal(err)
+	}
+	for _, name := range []string{"TMPDIR", "GOTMPDIR"} {
+		t.Setenv(name, dir)
+	}
 }
 
 // work does the work, and ends the process.

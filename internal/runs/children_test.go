@@ -355,7 +355,8 @@ func takenOver(t *testing.T, f *family, first, second store.Store, gone func(*ru
 	case <-f.begun: // the deepest one, again
 	case <-time.After(20 * time.Second):
 		run, err := second.For(user()).Run(t.Context(), run.ID)
-		t.Fatalf("the deepest run does not go on; that at the top is %s in attempt %d, error %v", run.Status, run.Attempt, err)
+		t.Fatalf("the deepest run does not go on; that at the top is %s in attempt %d, error %v", run.Status, run.Attempt,
+			err)
 	}
 	close(f.free)
 	f.store = second
@@ -641,7 +642,8 @@ func TestAChildIsNotGivenUp(t *testing.T) {
 				run = f.wants(run, event.StatusSuccess)
 				child := f.below(f.store, run)["wait"]
 				if got := f.says(f.store, run); got != "success I begin and end" || run.Attempt != 1 {
-					t.Errorf("%q in attempt %d; the run below is %s in attempt %d", got, run.Attempt, child.Status, child.Attempt)
+					t.Errorf("%q in attempt %d; the run below is %s in attempt %d", got, run.Attempt, child.Status,
+						child.Attempt)
 				}
 			})
 		})

@@ -75,12 +75,12 @@ func (s Site) Run(t *testing.T) {
 // scratch has processes make their temporary folders, which those that are killed leave, in one that goes with the test.
 func scratch(t *testing.T) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "kill-") // its name is short, for the names of sockets below it
+	dir, err := os.MkdirTemp("", "kill-") //nolint:usetesting // a short name, for those of sockets below it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil { //nolint:gosec // as /tmp: some of them are other users
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil { // as /tmp: some of them are other users
 		t.Fatal(err)
 	}
 	for _, name := range []string{"TMPDIR", "GOTMPDIR"} {

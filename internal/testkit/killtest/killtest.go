@@ -72,7 +72,7 @@ func (s Site) Run(t *testing.T) {
 	t.Logf("%d of %d processes were cut off in their work", cut, *kills)
 }
 
-// scratch has processes make their temporary folders, which those that are killed leave, in one that goes with the test.
+// scratch has processes make their temporary folders, in one that goes with the test.
 func scratch(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "kill-") //nolint:usetesting // a short name, for those of sockets below it

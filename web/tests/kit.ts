@@ -196,7 +196,12 @@ export class Visitor {
 
   /** Waits until a text stands in the conversation. */
   async sees(text: string | RegExp, timeout = patience): Promise<void> {
-    await this.page.getByText(text).first().waitFor({ timeout });
+    try {
+      await this.page.getByText(text).first().waitFor({ timeout });
+    } catch (err) {
+      const said = await this.page.locator('body').innerText();
+      throw new Error(`${String(err)}\nThe page says:\n${said.slice(0, 4000)}`, { cause: err });
+    }
   }
 
   /** Opens what was done for the answers on the page. A run that had ended before the page was there is folded. */

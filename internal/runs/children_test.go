@@ -293,8 +293,8 @@ func (l lapsesSlowly) Run(context.Context, string) (store.Run, error) {
 }
 
 // TestARunThatIsLetGoOfIsNoAnswer: a process that lets go of trees writes nothing more of any of their runs, neither
-// that one was stopped, because that above it stops, nor an error as what came of one. In which order it lets go of them
-// is chance: a tree has one of six.
+// that one was stopped, because that above it stops, nor an error as what came of one. There are many trees, because it
+// is chance in which of six orders it comes to the three runs of a tree.
 func TestARunThatIsLetGoOfIsNoAnswer(t *testing.T) {
 	const trees = 20
 	synctest.Test(t, func(t *testing.T) {
@@ -589,8 +589,8 @@ func TestAChildIsTakenUpAgain(t *testing.T) {
 	})
 }
 
-// away is a store that cannot be reached for a while, from when a run below another first writes; who asks for the
-// state of that run finds out that it is back.
+// away is a store that cannot be reached for so many uses: what a run below another writes, and what its owner does to
+// take it up again.
 type away struct {
 	store.Store
 	system

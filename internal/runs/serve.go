@@ -66,12 +66,12 @@ func (m *Manager) Stop() {
 // detach stops runs without ending them, and says how many: first nothing more is written of any of them, or one would
 // record what it sees of another that stops, then their tools are stopped. pick chooses among the active ones; nil
 // means all. Behind ErrStopped none begins any more.
-func (m *Manager) detach(why error, pick func(runID string) bool) int {
+func (m *Manager) detach(why error, pick func(*live) bool) int {
 	m.mu.Lock()
 	m.stopped = m.stopped || errors.Is(why, ErrStopped)
 	var picked []*live
-	for runID, l := range m.active {
-		if pick == nil || pick(runID) {
+	for _, l := range m.active {
+		if pick == nil || pick(l) {
 			l.rec.detach(why)
 			picked = append(picked, l)
 		}
@@ -141,19 +141,19 @@ func (m *Manager) renew(ctx context.Context) error {
 	m.cfg.Log.Warn("the lease had lapsed: this process was held up")
 	m.cfg.LeaseLost(store.ErrFenced)
 	claimed := m.claimed(ctx)
-	m.detach(store.ErrFenced, func(runID string) bool { return slices.Contains(claimed, runID) })
+	m.detach(store.ErrFenced, func(l *live) bool { return slices.Contains(claimed, l) })
 	return nil
 }
 
 // claimed lists the active runs that others have claimed, also those of which that cannot be known.
-func (m *Manager) claimed(ctx context.Context) (list []string) {
+func (m *Manager) claimed(ctx context.Context) (list []*live) {
 	m.mu.Lock()
 	active := slices.Collect(maps.Values(m.active))
 	m.mu.Unlock()
 	for _, l := range active {
 		run, err := m.system().Run(ctx, l.rec.fence.RunID)
 		if err != nil || run.Attempt != l.rec.fence.Attempt {
-			list = append(list, l.rec.fence.RunID)
+			list = append(list, l)
 		}
 	}
 	return list

@@ -199,7 +199,7 @@ export class Visitor {
     try {
       await this.page.getByText(text).first().waitFor({ timeout });
     } catch (err) {
-      const said = await this.page.locator('body').innerText();
+      const said = await this.page.locator('body').innerText().catch(String); // the page may be gone
       throw new Error(`${String(err)}\nThe page says:\n${said.slice(0, 4000)}`, { cause: err });
     }
   }

@@ -72,7 +72,7 @@ func (s Site) Run(t *testing.T) {
 	t.Logf("%d of %d processes were cut off in their work", cut, *kills)
 }
 
-// scratch has processes make their temporary folders, in one that goes with the test.
+// scratch makes a folder that goes with the test: the processes make their temporary folders in it.
 func scratch(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "kill-") //nolint:usetesting // a short name, for those of sockets below it

@@ -69,7 +69,13 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 		if err := d.createSchema(ctx, db); err != nil {
 			return err
 		}
-		if _, err := provider.Up(ctx); err != nil {
+		version, err := d.version(ctx, db)
+		if err == nil && version == 0 {
+			err = create(ctx, db, goose.DialectPostgres, versionTable, files, sources)
+		} else if err == nil {
+			_, err = provider.Up(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("migrate %s to version %d: %w", d.name, newest, err)
 		}
 		return d.check(ctx, db, cfg)

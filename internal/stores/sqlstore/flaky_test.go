@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 var errBroken = errors.New("the line broke")
@@ -19,11 +20,13 @@ type flaky struct {
 	left *atomic.Int64
 	hit  *atomic.Value // what the use was that failed
 	void *atomic.Bool  // no use fails, but a row comes without its values
+	late time.Duration // before each use
 }
 
 // use fails if it is the use that does. A ROLLBACK never does: where it did, the connection would be of no use any
 // more.
 func (f flaky) use(what string) error {
+	time.Sleep(f.late)
 	if f.void.Load() || strings.HasPrefix(what, "ROLLBACK") || f.left.Add(-1) != 0 {
 		return nil
 	}

@@ -372,6 +372,26 @@ func TestStoppedInTransaction(t *testing.T) {
 	}
 }
 
+// TestOpenDoesNotPause in a transaction, which the server would end: a busy machine may take its time between any two
+// questions.
+func TestOpenDoesNotPause(t *testing.T) {
+	d, err := newServer(Config{URL: pg.Copy(t, migrated), Lease: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := d.open(1, false)
+	defer db.Close()
+	f := newFlaky()
+	f.late = 3 * d.lease
+	way := f.through(db, 1)
+	defer way.Close()
+	w, err := newWriter(t.Context(), way, d, d.tuning(), newBacklog(nil, Config{}), newNewsroom(nil, time.Now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.close()
+}
+
 // TestFailedStatementEndsJob: a job that minds no error is still none: the server has undone what it did.
 func TestFailedStatementEndsJob(t *testing.T) {
 	for name, s := range map[string]*Store{"sqlite": open(t, t.TempDir()), "postgres": dial(t)} {

@@ -100,15 +100,13 @@ func (k *worker) alone(j *job) {
 }
 
 // probe makes the connection and finds out whether it can write: SQLite opens a file that cannot be written all the
-// same.
+// same. It asks at once for the transaction and its end: PostgreSQL gives up one that pauses, as on a busy machine.
 func (k *worker) probe(ctx context.Context) error {
 	if err := k.connect(ctx); err != nil {
 		return err
 	}
-	for _, query := range []string{k.dialect.begin(), "ROLLBACK"} {
-		if _, err := k.conn.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("begin first transaction: %w", err)
-		}
+	if _, err := k.conn.ExecContext(ctx, k.dialect.begin()+"; ROLLBACK"); err != nil {
+		return fmt.Errorf("begin first transaction: %w", err)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ var pg = pgtest.Lazy{Config: pgtest.Config{TCP: true, Settings: []string{"deadlo
 
 // testLease is the lease of stores whose tests wait for its end. PostgreSQL ends a transaction that pauses for as long,
 // and a test of a busy machine may pause for a second: every other store has the lease that users have.
-const testLease = time.Second
+const testLease = 2 * time.Second
 
 // postgresAt is the store of a place on the shared server: a database of its own, as each folder is one for SQLite.
 func postgresAt(t testing.TB, place string) Config {

@@ -445,11 +445,11 @@ func (f *family) only(st store.Store) store.Run {
 	return list[0]
 }
 
-// TestChildrenThatStallEndWithTheirRun: a run that is given up ends those below it.
+// TestChildrenThatStallEndWithTheirRun: a run that is given up ends all below it.
 func TestChildrenThatStallEndWithTheirRun(t *testing.T) {
 	f := newFamily(t)
 	m := f.process(f.store, "a", 10)
-	run := f.submit(m, ordered("split wait"))
+	run := f.submit(m, ordered("split split wait"))
 	<-f.begun
 	m.Stop()
 	for deadline := time.Now().Add(10 * time.Second); m.Active(run.ID); time.Sleep(time.Millisecond) {
@@ -465,8 +465,10 @@ func TestChildrenThatStallEndWithTheirRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.wants(run, event.StatusError)
-	if got := f.below(f.store, run)["wait"].Status; got != event.StatusInterrupted {
-		t.Errorf("the run below is %s", got)
+	child := f.below(f.store, run)["split wait"]
+	if deepest := f.below(f.store, child)["wait"]; child.Status != event.StatusInterrupted ||
+		deepest.Status != event.StatusInterrupted {
+		t.Errorf("the run below is %s, that below it %s", child.Status, deepest.Status)
 	}
 }
 
@@ -648,4 +650,27 @@ func TestAChildIsNotGivenUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAChildThatIsToStopEnds with its run, also when that is said while the store cannot be reached.
+func TestAChildThatIsToStopEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFamily(t)
+		st := &away{Store: f.store, system: f.store.System()}
+		m := f.process(st, "a", 10)
+		run := f.submit(m, ordered("split wait"))
+		<-f.begun
+		st.left.Store(1000)
+		close(f.free)
+		time.Sleep(10 * store.Beat)
+		if _, err := m.For(user()).Cancel(t.Context(), run.ID, store.StopInterrupt); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * store.Beat)
+		st.left.Store(0)
+		run = f.wants(run, event.StatusInterrupted)
+		if got := f.below(f.store, run)["wait"].Status; got != event.StatusInterrupted {
+			t.Errorf("the run below is %s", got)
+		}
+	})
 }

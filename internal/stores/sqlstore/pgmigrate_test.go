@@ -185,18 +185,19 @@ func TestPostgresReadOnly(t *testing.T) {
 // A user that may use a schema but not make one is content with what is there.
 func TestPostgresWithoutRights(t *testing.T) {
 	url := pg.Database(t)
-	admin(t, url, "CREATE ROLE limited LOGIN; CREATE SCHEMA ready AUTHORIZATION limited; CREATE SCHEMA closed")
 	d, err := newServer(Config{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
+	user := "limited_" + d.config.Database // the server keeps users when a test is repeated
+	admin(t, url, "CREATE ROLE "+user+" LOGIN; CREATE SCHEMA ready AUTHORIZATION "+user+"; CREATE SCHEMA closed")
 	limited := pg.Server(t).URL(d.config.Database)
-	limited = "postgres://limited" + limited[len("postgres://pudu"):]
+	limited = "postgres://" + user + limited[len("postgres://pudu"):]
 	s := openWith(t, Config{URL: limited, Schema: "ready"})
 	defer s.Close()
 	newTalk(t, s, 1).turn(1000)
-	wantOpen(t, Config{URL: limited, Schema: "closed"}, nil, `user "limited"`, "GRANT")
-	wantOpen(t, Config{URL: limited, Schema: "missing"}, nil, `user "limited"`, "GRANT")
+	wantOpen(t, Config{URL: limited, Schema: "closed"}, nil, fmt.Sprintf("user %q", user), "GRANT")
+	wantOpen(t, Config{URL: limited, Schema: "missing"}, nil, fmt.Sprintf("user %q", user), "GRANT")
 }
 
 // TestNobodyMigratesWithoutTheLock: while another process changes the schema, a start that gives up has changed nothing.

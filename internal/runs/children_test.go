@@ -669,8 +669,8 @@ func TestAChildThatIsToStopEnds(t *testing.T) {
 		time.Sleep(5 * store.Beat)
 		st.left.Store(0)
 		run = f.wants(run, event.StatusInterrupted)
-		if got := f.below(f.store, run)["wait"].Status; got != event.StatusInterrupted {
-			t.Errorf("the run below is %s", got)
+		if got := f.below(f.store, run)["wait"].Status; got != event.StatusInterrupted || run.Attempt != 2 {
+			t.Errorf("the run below is %s, after attempt %d", got, run.Attempt)
 		}
 	})
 }

@@ -107,8 +107,7 @@ func TestNewDatabaseIsAsAMigratedOne(t *testing.T) {
 	}
 }
 
-// TestNewDatabaseIsWholeOrEmpty: a first start that fails at its last version leaves no table;
-// the next one begins as the first.
+// TestNewDatabaseIsWholeOrEmpty: a first start that fails at its last version leaves no table, and the next one works.
 func TestNewDatabaseIsWholeOrEmpty(t *testing.T) {
 	for _, f := range freshes {
 		t.Run(f.name, func(t *testing.T) {

@@ -59,7 +59,11 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 		if done || err != nil {
 			return err
 		}
-		if err := d.free(ctx, db, cfg); err != nil {
+		version, err := d.version(ctx, db)
+		if err == nil && version == 0 {
+			err = d.free(ctx, db, cfg)
+		}
+		if err != nil {
 			return err
 		}
 		if cfg.ReadOnly {
@@ -69,10 +73,9 @@ func (d *server) migrate(ctx context.Context, db *sql.DB, cfg Config, files fs.F
 		if err := d.createSchema(ctx, db); err != nil {
 			return err
 		}
-		version, err := d.version(ctx, db)
-		if err == nil && version == 0 {
+		if version == 0 {
 			err = create(ctx, db, goose.DialectPostgres, versionTable, files, sources)
-		} else if err == nil {
+		} else {
 			_, err = provider.Up(ctx)
 		}
 		if err != nil {
@@ -145,9 +148,6 @@ func (d *server) version(ctx context.Context, db *sql.DB) (version int64, err er
 // free makes sure that a schema without a version has no table that is in the way of ours. The caller holds the lock:
 // the tables that another process is making have their version with them.
 func (d *server) free(ctx context.Context, db *sql.DB, cfg Config) error {
-	if version, err := d.version(ctx, db); version > 0 || err != nil {
-		return err
-	}
 	var taken []string
 	for _, t := range pgTables(cfg.Features) {
 		var there bool

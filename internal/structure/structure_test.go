@@ -4,6 +4,7 @@ package structure
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -268,31 +271,18 @@ func docComplaints(pkgs []pkg) (out []string) {
 }
 
 func TestFiles(t *testing.T) {
-	files := 0
-	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+	files := goFiles(t)
+	for _, file := range files {
+		complaints, err := fileComplaints(filepath.Join(root, file), nil)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		if e.IsDir() && e.Name() != ".." &&
-			(strings.HasPrefix(e.Name(), ".") || slices.Contains([]string{"bin", "testdata", "node_modules"},
-				e.Name())) {
-			return fs.SkipDir
-		}
-		if e.IsDir() || filepath.Ext(file) != ".go" {
-			return nil
-		}
-		files++
-		complaints, err := fileComplaints(file, nil)
 		for _, c := range complaints {
 			t.Error(c)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if files < 50 {
-		t.Errorf("only %d files were found", files)
+	if len(files) < 50 {
+		t.Errorf("only %d files were found", len(files))
 	}
 }
 
@@ -348,30 +338,61 @@ func skipComplaints(fset *token.FileSet, f *ast.File) (out []string) {
 	return out
 }
 
+// goFiles are the paths of all Go files, below the root.
+func goFiles(t *testing.T) (files []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(root), ".", func(file string, e fs.DirEntry, err error) error {
+		name := path.Base(file)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && file != "." && (strings.HasPrefix(name, ".") ||
+			slices.Contains([]string{"bin", "testdata", "node_modules"}, name)):
+			return fs.SkipDir
+		case !e.IsDir() && path.Ext(file) == ".go":
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // list returns every package with Go files besides tests. What does not compile is for the build to tell.
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Name,Doc,GoFiles,Imports", "./...")
+	pkgs, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkgs
+}
+
+var listed = sync.OnceValues(func() (pkgs []pkg, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-json=ImportPath,Name,Doc,GoFiles,Imports", "./...")
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	data, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
+		return nil, fmt.Errorf("go list: %w\n%s", err, &stderr)
 	}
-	var pkgs []pkg
 	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
 		var p pkg
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return pkgs
+			return pkgs, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if len(p.GoFiles) > 0 {
 			pkgs = append(pkgs, p)
 		}
 	}
-}
+})
 
 func TestTheRulesFindBreaches(t *testing.T) {
 	fake := func(name, doc string, imports ...string) pkg {

@@ -32,6 +32,7 @@ func Run(t *testing.T, p sandbox.Provider) {
 		{"BinaryOutput", binaryOutput}, {"Mounts", mounts}, {"FilesOutliveTheSandbox", filesOutlive},
 		{"LockedFolders", lockedFolders},
 		{"Timeout", timeouts}, {"Cancel", cancels}, {"KillsTheWholeFamily", killsFamily},
+		{"KillsWhatLostItsFirstThread", killsHeadless},
 		{"Background", background}, {"BackgroundThatHoldsNoOutput", silentBackground}, {"Parallel", parallel},
 		{"LargeOutput", largeOutput}, {"EndlessOutput", endlessOutput}, {"FailingWriter", failingWriter},
 		{"CloseEndsCommands", closeEndsCommands}, {"CloseKillsBackground", closeKillsBackground}, {"Closed", closed},
@@ -236,6 +237,30 @@ func killsFamily(b *bench) {
 		b.t.Errorf("%d processes are left", n)
 	}
 	b.healthy()
+}
+
+// headless is a script whose process writes into a file for as long as it lives, in a session of its own. It goes on
+// without its first thread, so that it looks like one that has ended, and its name says so, too.
+func headless(name string) string {
+	return `setsid --wait python3 -c '
+import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+libc.prctl(15, b") Z\n")
+def tick():
+    while True:
+        with open("` + name + `", "a") as f: f.write("x")
+        time.sleep(0.01)
+threading.Thread(target=tick).start()
+libc.syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)'`
+}
+
+// killsHeadless: a process that goes on without its first thread is killed like all others.
+func killsHeadless(b *bench) {
+	_, res := b.do(sandbox.Command{Script: headless("ticks"), Timeout: 2 * time.Second})
+	if !res.TimedOut {
+		b.t.Fatalf("got %+v", res)
+	}
+	b.want("before=$(wc -c <ticks); sleep 0.3; echo $(($(wc -c <ticks) - before)), $((before > 0))", "0, 1\n")
 }
 
 func background(b *bench) {

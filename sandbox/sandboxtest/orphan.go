@@ -56,7 +56,7 @@ func own(t *testing.T, p sandbox.Provider, dir string, open Opener) {
 	word := wordOf(dir)
 	hidden := ticks("hidden", word)
 	script := "trap '' TERM HUP INT; (" + ticks("background", word) + ") & setsid env -i bash -c '" + hidden +
-		"' >/dev/null 2>&1 & echo left"
+		"' >/dev/null 2>&1 & (" + headless("headless") + ") >/dev/null 2>&1 & echo left"
 	if _, err := box.Run(ctx, sandbox.Command{Script: script, Stdout: os.Stdout}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func orphans(t *testing.T, end func(t *testing.T, word string)) {
 	}
 	names := []string{"background", "hidden", "foreground"}
 	until(t, "all write", func() bool {
-		for _, name := range names {
+		for _, name := range append([]string{"headless"}, names...) {
 			if size(filepath.Join(dir, name)) < 6 {
 				return false
 			}
@@ -117,6 +117,13 @@ func orphans(t *testing.T, end func(t *testing.T, word string)) {
 			t.Errorf("%s has written %d bytes since", name, now-before[name])
 		}
 	}
+	written := int64(-1)
+	until(t, "the one without a first thread ends", func() bool { // it is in no list of processes
+		before := written
+		written = size(filepath.Join(dir, "headless"))
+		time.Sleep(50 * time.Millisecond)
+		return written == before
+	})
 	t.Logf("all gone %v after the kill", took)
 }
 

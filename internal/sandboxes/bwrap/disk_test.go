@@ -41,10 +41,17 @@ func fastFolder(t *testing.T) string {
 	return dir
 }
 
-// inPython runs a program in which w(f, n) writes n MiB to a descriptor.
+// inPython runs a program in which w(f, n) writes n MiB to a descriptor, and firstEnds(f) goes on with f in another
+// thread, without the first.
 func inPython(program string) string {
-	return "exec python3 - <<'END'\nimport ctypes, mmap, os, socket, time\n" +
-		"def w(f, n):\n    for _ in range(n): os.write(f, bytes(1 << 20))\n" + program + "\nEND"
+	return `exec python3 - <<'END'
+import ctypes, mmap, os, socket, threading, time
+def w(f, n):
+    for _ in range(n): os.write(f, bytes(1 << 20))
+def firstEnds(f):
+    threading.Thread(target=lambda: (time.sleep(0.2), f())).start()
+    ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)
+` + program + "\nEND"
 }
 
 // growth is how a command may try to take more of the disk than there is for it. Each would take gigabytes.

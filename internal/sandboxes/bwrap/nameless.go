@@ -30,12 +30,23 @@ type keptFile struct {
 	mark  uint64 // the command of the first process that keeps it
 }
 
+// endTimeout is how long to wait for processes that are just ending. It takes a moment, but more on a machine that
+// computes much else.
+const endTimeout = time.Second
+
 // keptBy looks for the nameless files of processes.
 func (v *view) keptBy(all []process) *nameless {
 	n := &nameless{files: map[inode]*keptFile{}}
+	patience := time.Now().Add(endTimeout)
 	for _, p := range all {
-		// the kernel refuses it for one that is just ending
-		for tries := 3; !n.look(v, p); time.Sleep(time.Millisecond) {
+		for tries := 3; ; time.Sleep(time.Millisecond) {
+			seen, ending := n.look(v, p)
+			if seen {
+				break
+			}
+			if ending && time.Now().Before(patience) {
+				continue
+			}
 			if tries--; tries == 0 {
 				n.blind = true
 				break
@@ -45,18 +56,19 @@ func (v *view) keptBy(all []process) *nameless {
 	return n
 }
 
-// look looks into a process, and reports whether it could or the process has ended.
-func (n *nameless) look(v *view, p process) bool {
+// look looks into a process, and reports whether it could or the process has ended. The kernel refuses it for one that
+// is just ending.
+func (n *nameless) look(v *view, p process) (seen, ending bool) {
 	now, alive := v.look(p.pid)
 	if !alive || now.zombie {
-		return true
+		return true, false
 	}
 	dir, err := v.open(strconv.Itoa(p.pid))
 	if err != nil {
-		return true
+		return true, false
 	}
 	defer dir.Close()
-	return n.opened(dir, p.mark) && n.mapped(dir, p.mark)
+	return n.opened(dir, p.mark) && n.mapped(dir, now.thread, p.mark), now.ending
 }
 
 // opened looks at the descriptors of all threads: each may have its own.
@@ -65,6 +77,10 @@ func (n *nameless) opened(proc *os.File, mark uint64) bool {
 	for _, task := range tasks {
 		base := "task/" + task
 		names, seen := list(proc, base+"/fd")
+		if !seen { // one that has ended has none
+			var t process
+			seen = t.parseStat(readAt(int(proc.Fd()), base+"/stat")) && t.zombie
+		}
 		ok = ok && seen
 		for _, name := range names {
 			var st unix.Stat_t
@@ -107,9 +123,9 @@ func (n *nameless) add(id inode, mark uint64) *keptFile {
 	return f
 }
 
-// mapped looks at what is mapped into memory.
-func (n *nameless) mapped(proc *os.File, mark uint64) bool {
-	fd, err := unix.Openat(int(proc.Fd()), "maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// mapped looks at what is mapped into memory, as a thread sees it.
+func (n *nameless) mapped(proc *os.File, thread string, mark uint64) bool {
+	fd, err := unix.Openat(int(proc.Fd()), thread+"maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return !errors.Is(err, os.ErrPermission)
 	}

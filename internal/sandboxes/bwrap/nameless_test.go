@@ -21,6 +21,9 @@ func TestNamelessFilesAreFound(t *testing.T) {
 		{"open", "pass", false},
 		{"mapped", "m = mmap.mmap(f, 6 << 20); os.close(f)", false},
 		{"in a child", "\nif os.fork(): os.close(f)", false},
+		{"without a first thread", "firstEnds(lambda: (open('done', 'w').close(), time.sleep(300)))", false},
+		{"mapped without a first thread", "m = mmap.mmap(f, 6 << 20); os.close(f); " +
+			"firstEnds(lambda: (open('done', 'w').close(), time.sleep(300)))", false},
 		{"in a socket", "a, b = socket.socketpair(); socket.send_fds(a, [b'x'], [f]); os.close(f)", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

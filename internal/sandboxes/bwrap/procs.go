@@ -25,7 +25,9 @@ const firstFreePid = 3
 type process struct {
 	pid, parent int
 	threads     int
+	thread      string // the folder in /proc/pid of a thread that runs; empty for the first
 	zombie      bool   // ended, but its parent has not looked; it still takes a place
+	ending      bool   // about to be one; it may not be looked into any more
 	stopped     bool   // by a signal
 	memory      int64  // bytes that are its own
 	mark        uint64 // the command that it belongs to, see [mark]
@@ -117,10 +119,28 @@ func (v *view) open(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// readStat reads what is needed from the process's stat and statm; false means that it is gone.
+// readStat reads what is needed from the process's stat and statm; false means that it is gone. A process may go on
+// without its first thread, which then looks like a zombie without memory: the others tell more.
 func (p *process) readStat(dir *os.File) bool {
-	return p.parseStat(readAt(int(dir.Fd()), "stat")) && p.parseStatm(readAt(int(dir.Fd()), "statm"))
+	fd := int(dir.Fd())
+	if !p.parseStat(readAt(fd, "stat")) {
+		return false
+	}
+	if p.zombie && p.threads > 1 {
+		tasks, _ := list(dir, "task")
+		for _, task := range tasks {
+			var other process
+			if folder := "task/" + task + "/"; other.parseStat(readAt(fd, folder+"stat")) && !other.zombie {
+				p.thread, p.zombie, p.ending, p.stopped = folder, false, other.ending, other.stopped
+				break
+			}
+		}
+	}
+	return p.parseStatm(readAt(fd, p.thread+"statm"))
 }
+
+// exiting is the flag PF_EXITING of the kernel.
+const exiting = 0x4
 
 func (p *process) parseStat(data []byte) bool {
 	// The name, in parentheses, may contain anything.
@@ -134,6 +154,8 @@ func (p *process) parseStat(data []byte) bool {
 	}
 	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
 	p.stopped = f[0][0] == 'T'
+	flags, _ := strconv.ParseUint(string(f[6]), 10, 32)
+	p.ending = flags&exiting != 0
 	p.parent, _ = strconv.Atoi(string(f[1]))
 	p.threads, _ = strconv.Atoi(string(f[17]))
 	return true

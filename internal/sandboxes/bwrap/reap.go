@@ -168,7 +168,6 @@ func serverGone(pid int) bool {
 	if len(f) < 7 {
 		return false
 	}
-	const exiting = 0x4 // PF_EXITING
 	flags, _ := strconv.ParseUint(string(f[6]), 10, 64)
 	return f[0][0] == 'Z' || f[0][0] == 'X' || flags&exiting != 0
 }

@@ -59,7 +59,8 @@ func parseMark(data []byte) uint64 {
 	return 0
 }
 
+// isZombie reports whether a process has ended. One that goes on without its first thread looks like it, but has more.
 func isZombie(pid int) bool {
 	f := statFields(filepath.Join("/proc", strconv.Itoa(pid)))
-	return len(f) == 0 || f[0][0] == 'Z' || f[0][0] == 'X'
+	return len(f) < 18 || (f[0][0] == 'Z' || f[0][0] == 'X') && string(f[17]) == "1"
 }

@@ -228,9 +228,11 @@ describe('with a server that is there', () => {
     ] as const) {
       // A task without a title has that name too.
       await p.getByRole('link', { name: word, exact: true }).first().waitFor();
-      expect(
-        await p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme]),
-      ).toEqual(['zh-CN', 'dark']);
+      await expect
+        .poll(() =>
+          p.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme]),
+        )
+        .toEqual(['zh-CN', 'dark']);
     }
     await page.reload();
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');

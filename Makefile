@@ -43,7 +43,8 @@ install: build ## install the program, its systemd unit and proxy samples below 
 image: build ## build the image pudu for Docker, on a root of Debian's packages
 	@packaging/image.sh $(OUT)
 
-test: need-go setup-tests ## everything that must hold before a commit
+test: need-go ## everything that must hold before a commit
+	@scripts/setup tests
 	@GO="$(GO)" GOLANGCI_VERSION=$(GOLANGCI_VERSION) DEADCODE_VERSION=$(DEADCODE_VERSION) scripts/test
 
 test-model: need-go ## drive a real language model, a small one; the first time llama.cpp is built (minutes)

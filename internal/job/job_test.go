@@ -20,10 +20,11 @@ import (
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/databases"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 )
 
 func TestJobs(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), pgtest.Kept())
 	databases.Run(t, feature.All(), []databases.Case{
 		{Name: "done", Test: isDone},
 		{Name: "asked for again", Test: askedAgain},

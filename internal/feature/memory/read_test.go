@@ -19,12 +19,13 @@ import (
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/testkit/databases"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/model"
 )
 
 func TestReading(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), pgtest.Kept())
 	databases.Run(t, feature.All(), []databases.Case{
 		{Name: "learns", Test: learns}, {Name: "contradictions", Test: contradicts},
 		{Name: "failures", Test: readingFails}, {Name: "nothing", Test: learnsNothing},

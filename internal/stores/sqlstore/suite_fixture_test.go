@@ -15,6 +15,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 	"github.com/pudu-ai/pudu/state"
 )
 
@@ -24,7 +25,7 @@ type opener func(t *testing.T, place string) store.Store
 
 // TestConformance: what a store must do, whatever database stands behind it.
 func TestConformance(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // tests that go on in parallel have stores open
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), pgtest.Kept()) // tests that go on in parallel have stores open
 	t.Run("sqlite", func(t *testing.T) { conforms(t, sqlstore.OpenSQLite) })
 	t.Run("postgres", func(t *testing.T) {
 		conforms(t, sqlstore.OpenPostgres)

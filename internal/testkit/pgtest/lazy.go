@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 )
 
 // TB is what of testing.TB a [Lazy] server needs.
@@ -101,6 +102,12 @@ func (l *Lazy) copyTo(ctx context.Context, name string) (err error) {
 		l.copier = nil
 	}
 	return err
+}
+
+// Kept leaves the session that a [Lazy] server keeps out of the leaks: after a slow write, pgx reads in the background
+// until something comes.
+func Kept() goleak.Option {
+	return goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn/internal/bgreader.(*BGReader).bgRead")
 }
 
 // Name returns a name for a database or a schema that nobody else of this process has.

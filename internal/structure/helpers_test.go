@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestHelpersAreUsed finds functions of packages for tests that nothing names. What nothing calls of the program is for
-// scripts/deadcode, which takes twenty times as long to look through all tests.
+// TestHelpersAreUsed finds functions of packages for tests that nothing names. scripts/deadcode finds those of the
+// program that nothing calls; it does not look at tests, which would take it twice as long again.
 func TestHelpersAreUsed(t *testing.T) {
 	helpers := regexp.MustCompile(`(^|/)(test|testkit|[a-z]+test)(/|$)`)
 	named, set := map[string]int{}, token.NewFileSet()

@@ -190,8 +190,11 @@ func FuzzProc(f *testing.F) {
 func TestParseProc(t *testing.T) {
 	var p process
 	if !p.parseStat([]byte("12 (a) R 99) S 7 12 12 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 1 1")) || p.parent != 7 ||
-		p.threads != 3 || p.zombie {
+		p.threads != 3 || p.zombie || p.ending {
 		t.Errorf("stat: %+v", p)
+	}
+	if !p.parseStat([]byte("12 (a) R 7 12 12 0 -1 4194564 1 0 0 0 0 0 0 0 20 0 3 0 1 1")) || !p.ending {
+		t.Errorf("stat of one that is just ending: %+v", p)
 	}
 	if !p.parseStatm([]byte("100 20 8 1 0 4 0\n")) || p.memory != int64(12*os.Getpagesize()) {
 		t.Errorf("statm: %+v", p)

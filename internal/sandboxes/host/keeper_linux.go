@@ -23,9 +23,10 @@ type keeper struct {
 // keeperName is the keeper's $0, by which another process finds it.
 const keeperName = "pudu-keeper"
 
-// keeperScript gets the first and the last mark. It uses nothing but the shell itself. It stops processes before it
-// kills them, as killMarked does, and ends when it finds none, or after three seconds of trying. A process without its
-// first thread looks like a zombie, but has other threads (field 17); its name may contain anything.
+// keeperScript gets the first and the last mark. It uses nothing but the shell itself, and starts no other process, for
+// which there may be no room. It stops processes before it kills them, as killMarked does, and ends when it finds none,
+// or after three seconds of trying. A process without its first thread looks like a zombie, but has other threads
+// (field 17); its name may contain anything.
 const keeperScript = `
 read -r _ <&3
 SECONDS=0
@@ -37,9 +38,10 @@ while [ "${#pids[@]}" -gt 0 ] && [ $SECONDS -lt 3 ]; do
 		[[ "${lines[*]}" =~ Max\ file\ locks\ +([0-9]+)\  ]] || continue
 		mark=${BASH_REMATCH[1]}
 		[ "$mark" -ge "$1" ] && [ "$mark" -le "$2" ] || continue
-		stat=$(<"$dir/stat") || continue
-		read -ra fields <<<"${stat##*)}"
-		[[ "${fields[0]}" != [ZX] || "${fields[17]}" -gt 1 ]] || continue
+		stat=
+		read -rd '' stat 2>/dev/null <"$dir/stat"
+		fields=(${stat##*)})
+		[[ -n "$stat" && ("${fields[0]}" != [ZX] || "${fields[17]}" -gt 1) ]] || continue
 		pids+=("${dir#/proc/}")
 		kill -STOP "${dir#/proc/}"
 	done

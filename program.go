@@ -344,9 +344,9 @@ type ThreadInfo struct {
 	Created, Updated time.Time
 }
 
-// Threads lists threads, the last used first. limit is 1 to 1000.
+// Threads lists threads, the last used first. limit is 1 to 1000; 0 means 100.
 func (p *Pudu) Threads(ctx context.Context, limit, offset int) ([]ThreadInfo, error) {
-	list, err := p.local.List.ListThreads(ctx, limit, offset)
+	list, err := p.local.List.SearchThreads(ctx, store.ThreadFilter{Limit: limit, Offset: offset})
 	infos := make([]ThreadInfo, len(list))
 	for i, t := range list {
 		infos[i] = ThreadInfo{ID: t.ID, Title: t.Title, Status: t.Status, Created: t.CreatedAt, Updated: t.UpdatedAt}

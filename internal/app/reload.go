@@ -44,8 +44,7 @@ func (a App) Reload(ctx context.Context, o cli.Options) (notes, restart []string
 	c, err := client.Dial(ctx, client.Config{Dir: dir})
 	if err != nil {
 		return nil, nil,
-			fmt.Errorf("no server listens in %s (one that works on a PostgreSQL does not: send it SIGHUP): %w", dir,
-				err)
+			fmt.Errorf("%w (a server that works on a PostgreSQL listens in no data folder: send it SIGHUP)", err)
 	}
 	defer c.Close()
 	return c.Reload(ctx)

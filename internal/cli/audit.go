@@ -40,7 +40,7 @@ func auditCommand(app App, o *Options, stdio IO) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.User, "user", "", "only what the user with this `ID` did")
 	cmd.Flags().StringVar(&since, "since", "", "since a `TIME`, such as 36h (ago), 2026-03-14 or 2026-03-14T15:09:26Z")
-	cmd.Flags().IntVar(&f.Limit, "limit", 100, "how many, 1 to 1000")
+	limitFlag(cmd.Flags(), &f.Limit, 100, 1000)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	serverFlags(cmd.Flags(), o)
 	return cmd

@@ -100,7 +100,7 @@ func binCommand(app App, o *Options, stdio IO) *cobra.Command {
 				return err
 			}))
 		}}
-	cmd.Flags().IntVar(&limit, "limit", 100, "how many, 1 to 1000")
+	limitFlag(cmd.Flags(), &limit, 100, 1000)
 	cmd.Flags().BoolVar(&empty, "empty", false, "delete them for good")
 	return cmd
 }

@@ -138,7 +138,7 @@ type Runner interface {
 // Lister tells which threads and runs a user has. It is a store.UserData, or a client of a server.
 type Lister interface {
 	Thread(ctx context.Context, id string) (store.Thread, error)
-	ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error)
+	SearchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error)
 	ListRuns(ctx context.Context, f store.RunFilter) ([]store.Run, error)
 }
 

@@ -83,8 +83,9 @@ func printExamined(w io.Writer, look style, x *probe.Examined) {
 	for _, a := range x.Advice {
 		fmt.Fprintln(w, "→ "+inert.Line(a))
 	}
-	fmt.Fprintf(w, "%d calls, %s tokens (%s in, %s out)%s, %s\n", x.Calls, tokens(x.Spent.Input+x.Spent.Output),
-		tokens(x.Spent.Input), tokens(x.Spent.Output), costOf(x), duration(time.Duration(x.Millis)*time.Millisecond))
+	fmt.Fprintf(w, "%s, %s tokens (%s in, %s out)%s, %s\n", Count(x.Calls, "call"),
+		tokens(x.Spent.Input+x.Spent.Output), tokens(x.Spent.Input), tokens(x.Spent.Output), costOf(x),
+		duration(time.Duration(x.Millis)*time.Millisecond))
 	if len(x.Options) == 0 {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 func examined() probe.Examined {
 	return probe.Examined{Name: "m", Spent: probe.Spent{Input: 1500, Output: 20}, Remedy: "try \x1b[31mlater",
 		Report: probe.Report{
-			Model: "p/m", Verdict: probe.Works, Why: "parallel: one \x1b]0;evil\x07call", Calls: 3, Millis: 2500,
+			Model: "p/m", Verdict: probe.Works, Why: "parallel: one \x1b]0;evil\x07call", Calls: 1, Millis: 2500,
 			Usage:   message.Usage{InputTokens: 1500},
 			Options: []probe.Option{{Key: "supports_vision", Value: json.RawMessage("true"), Why: "it\nsaw"}},
 			Advice:  []string{"a\x1b[2J"},
@@ -28,7 +28,7 @@ func TestWhatAModelSaysCannotReachTheTerminal(t *testing.T) {
 	x := examined()
 	printExamined(&b, style{}, &x)
 	want := "✗ answers    said \"x\" y\n! cache      none\n– image      blind\n\n" +
-		"m: works, but parallel: one call\n→ try later\n→ a\n3 calls, 1.5k tokens (1.5k in, 20 out), 2.5 s\n\n" +
+		"m: works, but parallel: one call\n→ try later\n→ a\n1 call, 1.5k tokens (1.5k in, 20 out), 2.5 s\n\n" +
 		"In its entry of models: in config.yaml I would set:\n    supports_vision: true  # it saw\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

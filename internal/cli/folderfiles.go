@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,9 +33,6 @@ func folderFilesCommand(with func(*cobra.Command, func(client.Folders) error) er
 			"begins after a change sees it.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 1 || limit > threadfiles.MaxEntries {
-				return usageError("--limit takes 1 to %d", threadfiles.MaxEntries)
-			}
 			return with(cmd, func(f client.Folders) error {
 				list, more, err := f.Files(cmd.Context(), args[0], limit)
 				for i := range list {
@@ -49,7 +45,7 @@ func folderFilesCommand(with func(*cobra.Command, func(client.Folders) error) er
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 1000, "how many, 1 to "+strconv.Itoa(threadfiles.MaxEntries))
+	limitFlag(cmd.Flags(), &limit, 1000, threadfiles.MaxEntries)
 	cmd.AddCommand(addFolderFiles(with, stdio), getFolderFile(with, stdio), removeFolderFiles(with, stdio))
 	return cmd
 }

@@ -142,9 +142,6 @@ func searchMemory(with withMemory, stdio IO) *cobra.Command {
 		Use: "search WORDS...", Short: "Find facts by their words", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Words = strings.Join(args, " ")
-			if q.Limit < 1 || q.Limit > memory.MaxFound {
-				return usageError("--limit %d is not between 1 and %d", q.Limit, memory.MaxFound)
-			}
 			return with(cmd, func(ctx context.Context, m client.Memory) error {
 				hits, err := m.Search(ctx, q)
 				list := make([]memory.Fact, len(hits))
@@ -162,7 +159,7 @@ func searchMemory(with withMemory, stdio IO) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&q.Limit, "limit", 20, fmt.Sprintf("how many, 1 to %d", memory.MaxFound))
+	limitFlag(cmd.Flags(), &q.Limit, 20, memory.MaxFound)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
 }

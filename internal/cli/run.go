@@ -286,7 +286,7 @@ func (t *turn) chooseThread(ctx context.Context) error {
 	case t.flags.thread != "":
 		t.thread = t.flags.thread
 	case t.flags.cont:
-		last, err := t.session.List.ListThreads(ctx, 1, 0)
+		last, err := t.session.List.SearchThreads(ctx, store.ThreadFilter{Limit: 1})
 		if err != nil {
 			return &codeError{ExitFailed, err}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the finished ones too")
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	limitFlag(cmd.Flags(), &limit, 20, 1000)
 	serverFlags(cmd.Flags(), o)
 	cmd.AddCommand(inspectCommand(app, o, stdio))
 	return cmd
@@ -43,17 +44,23 @@ func runsCommand(app App, o *Options, stdio IO) *cobra.Command {
 func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, again string) error {
 	filter := store.RunFilter{Limit: limit}
 	if !all {
-		filter.Statuses = []string{event.StatusPending, event.StatusRunning, event.StatusInterrupted}
+		filter.Statuses = []string{event.StatusPending, event.StatusRunning}
 	}
 	found, err := s.List.ListRuns(ctx, filter)
 	if err != nil {
 		return err
 	}
+	if !all {
+		waiting, err := waitingRuns(ctx, s, limit)
+		if err != nil {
+			return err
+		}
+		found = append(found, waiting...)
+		slices.SortStableFunc(found, func(a, b store.Run) int { return b.CreatedAt.Compare(a.CreatedAt) })
+		found = found[:min(len(found), limit)]
+	}
 	var rows [][]string
 	for _, run := range found {
-		if !all && !run.Active() && run.StopReason != "" { // it was cancelled
-			continue
-		}
 		why, err := whyOf(ctx, s, run, again)
 		if err != nil {
 			return err
@@ -76,17 +83,37 @@ func listRuns(ctx context.Context, s *Session, stdio IO, all bool, limit int, ag
 	return printTable(stdio.Out, rows)
 }
 
-// askedThreads are rows for those of the threads used last whose run has ended with a question: it goes on with the
-// answer.
-func askedThreads(ctx context.Context, s *Session, limit int, again string) (rows [][]string, err error) {
-	threads, err := s.List.ListThreads(ctx, limit, 0)
+// waitingRuns are the runs that wait for a person, of the threads used last. A run that has got its answer stays
+// interrupted; its thread does not.
+func waitingRuns(ctx context.Context, s *Session, limit int) (waiting []store.Run, err error) {
+	threads, err := s.List.SearchThreads(ctx, store.ThreadFilter{Status: store.ThreadInterrupted, Limit: limit})
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range threads {
-		if t.Status != store.ThreadIdle {
-			continue
+		last, err := s.List.ListRuns(ctx, store.RunFilter{
+			ThreadID: t.ID, Statuses: []string{event.StatusInterrupted}, Limit: 1,
+		})
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // not found: deleted meanwhile
+			return nil, err
 		}
+		for _, run := range last {
+			if run.StopReason == "" { // it was not cancelled
+				waiting = append(waiting, run)
+			}
+		}
+	}
+	return waiting, nil
+}
+
+// askedThreads are rows for those of the threads used last whose run has ended with a question: it goes on with the
+// answer.
+func askedThreads(ctx context.Context, s *Session, limit int, again string) (rows [][]string, err error) {
+	threads, err := s.List.SearchThreads(ctx, store.ThreadFilter{Status: store.ThreadIdle, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range threads {
 		msgs, err := s.API().Messages(ctx, t.ID, 0)
 		if errors.Is(err, store.ErrNotFound) { // deleted meanwhile
 			continue

@@ -34,9 +34,6 @@ words that follow one another, -fox is one that must not be there (after --, as 
 			if q.Since, err = sinceOf(since, time.Now()); err != nil {
 				return err
 			}
-			if q.Limit < 1 || q.Limit > maxHits {
-				return usageError("--limit %d is not between 1 and %d", q.Limit, maxHits)
-			}
 			if thread != "" {
 				q.Threads = []string{thread}
 			}
@@ -62,7 +59,7 @@ words that follow one another, -fox is one that must not be there (after --, as 
 	cmd.Flags().StringVar(&thread, "thread", "", "only the thread with this `ID`")
 	cmd.Flags().StringVar(&since, "since", "", "since a `TIME`, such as 36h (ago), 2026-03-14 or 2026-03-14T15:09:26Z")
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, "archived threads too")
-	cmd.Flags().IntVar(&q.Limit, "limit", 20, fmt.Sprintf("how many, 1 to %d", maxHits))
+	limitFlag(cmd.Flags(), &q.Limit, 20, maxHits)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	serverFlags(cmd.Flags(), o)
 	return cmd

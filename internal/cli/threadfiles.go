@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,9 +70,6 @@ func filesCommand(app App, o *Options, stdio IO) *cobra.Command {
 			"as far as that is known. Works beside a server.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 1 || limit > threadfiles.MaxEntries {
-				return usageError("--limit takes 1 to %d", threadfiles.MaxEntries)
-			}
 			return shelved(cmd.Context(), app, *o, args[0], args[1:], func(c *client.Client) error {
 				list, more, err := c.Tree(cmd.Context(), args[0], strings.Join(args[1:], ""), limit, 0)
 				if err != nil {
@@ -83,7 +79,7 @@ func filesCommand(app App, o *Options, stdio IO) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 1000, "how many, 1 to "+strconv.Itoa(threadfiles.MaxEntries))
+	limitFlag(cmd.Flags(), &limit, 1000, threadfiles.MaxEntries)
 	return cmd
 }
 

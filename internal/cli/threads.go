@@ -27,7 +27,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 				return listShelf(cmd.Context(), app, *o, stdio, store.InArchive, limit)
 			}
 			return list(cmd.Context(), app, *o, stdio, func(s *Session) error {
-				threads, err := s.List.ListThreads(cmd.Context(), limit, 0)
+				threads, err := s.List.SearchThreads(cmd.Context(), store.ThreadFilter{Limit: limit})
 				if err != nil {
 					return err
 				}
@@ -35,7 +35,7 @@ func threadsCommand(app App, o *Options, stdio IO) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 1 to 1000")
+	limitFlag(cmd.Flags(), &limit, 20, 1000)
 	cmd.Flags().BoolVar(&archived, "archived", false, "those that are archived")
 	serverFlags(cmd.PersistentFlags(), o)
 	cmd.AddCommand(showCommand(app, o, stdio), deleteCommand(app, o, stdio), filesCommand(app, o, stdio),

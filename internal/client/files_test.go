@@ -111,7 +111,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	s.runs(cl, store.RunFilter{Limit: 5}, "two success", "one success")
-	threads, err := cl.ListThreads(t.Context(), 10, 0)
+	threads, err := cl.SearchThreads(t.Context(), store.ThreadFilter{Limit: 10})
 	if err != nil || len(threads) != 2 ||
 		!slices.ContainsFunc(threads, func(t store.Thread) bool { return t.ID == "one" && t.Title == "hello one" }) {
 		t.Errorf("%+v, %v", threads, err)

@@ -96,9 +96,10 @@ func (c *Client) Thread(ctx context.Context, id string) (store.Thread, error) {
 	return found[0], nil
 }
 
-// ListThreads returns the threads, the last updated first. Whose they are is known by the token.
-func (c *Client) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
-	return c.search(ctx, searchJSON{Limit: limit, Offset: offset})
+// SearchThreads returns the threads that the filter selects by ids, status and page, the last updated first. Whose they
+// are is known by the token.
+func (c *Client) SearchThreads(ctx context.Context, f store.ThreadFilter) ([]store.Thread, error) {
+	return c.search(ctx, searchJSON{IDs: f.IDs, Status: f.Status, Limit: cmp.Or(f.Limit, 100), Offset: f.Offset})
 }
 
 type searchJSON struct {
@@ -106,6 +107,7 @@ type searchJSON struct {
 	Status string   `json:"status,omitempty"`
 	Limit  int      `json:"limit"`
 	Offset int      `json:"offset,omitempty"`
+	SortBy string   `json:"sort_by"`
 	Select []string `json:"select"`
 
 	Archived bool `json:"archived,omitempty"`
@@ -115,6 +117,7 @@ type searchJSON struct {
 func (c *Client) search(ctx context.Context, s searchJSON) ([]store.Thread, error) {
 	s.Select = []string{"thread_id", "status", "created_at", "updated_at", "values", "archived", "temporary",
 		"trashed_at"}
+	s.SortBy = "state_updated_at" // by updated_at pinned threads would come first
 	var list []threadJSON
 	if err := c.call(ctx, http.MethodPost, "/threads/search", nil, s, &list); err != nil {
 		return nil, err
@@ -123,8 +126,6 @@ func (c *Client) search(ctx context.Context, s searchJSON) ([]store.Thread, erro
 	for i, t := range list {
 		out[i] = t.thread()
 	}
-	// Elsewhere pinned threads come first.
-	slices.SortStableFunc(out, func(a, b store.Thread) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	return out, nil
 }
 

@@ -191,7 +191,7 @@ func TestChildrenOnOnePlace(t *testing.T) {
 	if req, err = runs.RequestOf(grandchild); err != nil || grandchild.Root != first.ID || len(req.Namespace) != 3 {
 		t.Errorf("%+v %v", grandchild, err)
 	}
-	threads, err := f.store.For(user()).ListThreads(t.Context(), 10, 0)
+	threads, err := f.store.For(user()).SearchThreads(t.Context(), store.ThreadFilter{})
 	if err != nil || len(threads) != 2 {
 		t.Errorf("%d threads, %v", len(threads), err)
 	}

@@ -159,8 +159,6 @@ type Threads interface {
 	Thread(ctx context.Context, id string) (Thread, error)
 	// Taken reports whether the id is another user's thread: it can become none of this user's.
 	Taken(ctx context.Context, id string) (bool, error)
-	// ListThreads returns the threads, the last updated first. limit is 1 to 1000.
-	ListThreads(ctx context.Context, limit, offset int) ([]Thread, error)
 	// SearchThreads returns the threads that the filter selects.
 	SearchThreads(ctx context.Context, f ThreadFilter) ([]Thread, error)
 	// CountThreads counts them, whatever Limit and Offset are.

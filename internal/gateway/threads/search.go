@@ -62,15 +62,15 @@ type searchIn struct {
 	Order  string   `body:"sort_order" enum:"desc,asc"`
 }
 
-// search lists threads. In the usual order, the last updated first, pinned ones come before all others. Filters on the
-// state ("values") and extracts of it are not supported and left alone.
+// search lists threads. In the usual order, the last updated first, pinned ones come before all others; sorted by
+// state_updated_at they do not. Filters on the state ("values") and extracts of it are not supported and left alone.
 func (g *Group) search(ctx context.Context, in *searchIn) (out route.Page[threadJSON], err error) {
 	f := in.filter()
 	f.Sort, f.Ascending = in.SortBy, in.Order == "asc"
+	f.Pinned = in.SortBy == "updated_at" && !f.Ascending
 	if f.Sort == "state_updated_at" {
 		f.Sort = "updated_at"
 	}
-	f.Pinned = f.Sort == "updated_at" && !f.Ascending
 	f.Limit, f.Offset = in.Limit+1, in.Offset
 	var list []store.Thread
 	if satisfiable(f) {

@@ -111,8 +111,6 @@ func trials() map[string]*trial {
 		}},
 		"thread": {reads: true, prepare: waits,
 			do: func(r *trial) error { return err1(r.s.Thread(r.t.Context(), "waits thread")) }},
-		"list threads": {reads: true, prepare: waits,
-			do: func(r *trial) error { return err1(r.s.For(ann()).ListThreads(r.t.Context(), 10, 0)) }},
 		"search threads": {reads: true, prepare: waits, do: func(r *trial) error {
 			return err1(r.s.For(ann()).SearchThreads(r.t.Context(),
 				store.ThreadFilter{Pinned: true, Status: store.ThreadBusy}))

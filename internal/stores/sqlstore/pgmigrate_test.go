@@ -113,7 +113,7 @@ func TestPostgresOpenTogether(t *testing.T) {
 	wg.Wait()
 	s := openWith(t, cfg)
 	defer s.Close()
-	if ts, err := s.For(ann()).ListThreads(t.Context(), 100, 0); err != nil || len(ts) != 8 {
+	if ts, err := s.For(ann()).SearchThreads(t.Context(), store.ThreadFilter{}); err != nil || len(ts) != 8 {
 		t.Errorf("%d threads, %v", len(ts), err)
 	}
 	// the default schema is empty

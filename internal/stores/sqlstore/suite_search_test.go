@@ -171,7 +171,7 @@ func threadStatus(f *fixture) {
 		t, err := f.Thread(f.Context(), "t")
 		f.must(err)
 		f.equal("status", t.Status, want)
-		ts, err := f.ListThreads(f.Context(), 10, 0)
+		ts, err := f.SearchThreads(f.Context(), store.ThreadFilter{})
 		f.must(err)
 		f.equal("listed", ts[0], t)
 		for _, s := range []string{store.ThreadIdle, store.ThreadBusy, store.ThreadInterrupted, store.ThreadError} {

@@ -100,9 +100,8 @@ func attemptsAtThreads(of belongings) []attempt {
 		}},
 		{"Thread", store.ErrNotFound,
 			func(ctx context.Context, d store.UserData) (any, error) { return d.Thread(ctx, of.thread) }},
-		{"ListThreads", nil, func(ctx context.Context, d store.UserData) (any,
-			error) {
-			return d.ListThreads(ctx, 10, 0)
+		{"SearchThreads without ids", nil, func(ctx context.Context, d store.UserData) (any, error) {
+			return d.SearchThreads(ctx, store.ThreadFilter{})
 		}},
 		{"SearchThreads", nil, func(ctx context.Context, d store.UserData) (any, error) {
 			return d.SearchThreads(ctx, store.ThreadFilter{IDs: []string{of.thread}})

@@ -114,20 +114,6 @@ func (d *userData) Taken(ctx context.Context, id string) (bool, error) {
 	return taken, nil
 }
 
-// ListThreads implements [store.Threads].
-func (d *userData) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
-	err := database.CheckPage(limit, 1000, offset)
-	var ts []store.Thread
-	if err == nil {
-		ts, err = readThreads(ctx, d, "SELECT "+threadFields+" FROM threads t WHERE t.user_id = $1 AND "+shown+" "+
-			"ORDER BY t.updated_at DESC, t.id DESC LIMIT $2 OFFSET $3", d.user.ID(), limit, offset)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list threads of user %q: %w", d.user.ID(), err)
-	}
-	return ts, nil
-}
-
 func readThreads(ctx context.Context, from reader, query string, args ...any) ([]store.Thread, error) {
 	var out []store.Thread
 	err := from.read(ctx, query, args, func(r *sql.Rows) (bool, error) {

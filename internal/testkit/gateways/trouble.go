@@ -101,10 +101,6 @@ func (f faultyData) Taken(ctx context.Context, id string) (bool, error) {
 	return askFor(ctx, func() (bool, error) { return f.UserData.Taken(ctx, id) })
 }
 
-func (f faultyData) ListThreads(ctx context.Context, limit, offset int) ([]store.Thread, error) {
-	return askFor(ctx, func() ([]store.Thread, error) { return f.UserData.ListThreads(ctx, limit, offset) })
-}
-
 func (f faultyData) SearchThreads(ctx context.Context, of store.ThreadFilter) ([]store.Thread, error) {
 	return askFor(ctx, func() ([]store.Thread, error) { return f.UserData.SearchThreads(ctx, of) })
 }

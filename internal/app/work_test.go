@@ -2,12 +2,50 @@ package app
 
 import (
 	"context"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/job"
 	"github.com/pudu-ai/pudu/tool"
 )
+
+// TestEveryKindOfJobIsInTheDocs, with the tries that it has, and every one of the docs is there.
+func TestEveryKindOfJobIsInTheDocs(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(raw), "| kind | key | what | tries |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	docs := make(map[string]string) // the tries of each kind
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\| .* \\| (.*?) \\|$").FindAllStringSubmatch(table, -1) {
+		for _, name := range regexp.MustCompile("`(.*?)`").FindAllStringSubmatch(row[1], -1) {
+			docs[name[1]] = row[2]
+		}
+	}
+	kinds, err := engineOf(t, &vendor{},
+		"models:\n  - {name: main, provider: openai, model: main-1, api_key: k, VENDOR}\n").kinds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds {
+		want := strconv.Itoa(k.Tries)
+		if k.Every > 0 {
+			want = "for ever"
+		}
+		if docs[k.Name] != want {
+			t.Errorf("docs/operations.md has %q tries of %s, which has %s", docs[k.Name], k.Name, want)
+		}
+		delete(docs, k.Name)
+	}
+	for name := range docs {
+		t.Errorf("docs/operations.md has %s, which there is not", name)
+	}
+}
 
 // TestKindsOfAProgramFitToTheOthers, and a tool asks for those alone.
 func TestKindsOfAProgramFitToTheOthers(t *testing.T) {

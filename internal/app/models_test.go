@@ -27,9 +27,10 @@ import (
 // vendor answers chat completions by the name of the model; one that it has no words for is overloaded.
 type vendor struct {
 	words map[string]string
-	takes time.Duration
 
 	mu          sync.Mutex
+	takes       time.Duration // of a call
+	two         chan struct{} // closed by the first two calls at once: none takes longer than until then; or nil
 	asked       []string
 	under, most int // calls at once
 }
@@ -45,9 +46,16 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.mu.Lock()
 	v.asked = append(v.asked, req.Model)
 	v.under++
+	if v.two != nil && v.most < 2 && v.under == 2 {
+		close(v.two)
+	}
 	v.most = max(v.most, v.under)
+	two, takes := v.two, v.takes
 	v.mu.Unlock()
-	time.Sleep(v.takes)
+	select {
+	case <-two:
+	case <-time.After(takes):
+	}
 	v.mu.Lock()
 	v.under-- // before the client can know that it is done
 	v.mu.Unlock()
@@ -191,6 +199,9 @@ models:
 	if n := atOnce("a", "b"); n != 1 {
 		t.Errorf("%d calls at once with one key", n)
 	}
+	v.mu.Lock()
+	v.takes, v.two = 5*time.Second, make(chan struct{})
+	v.mu.Unlock()
 	if n := atOnce("a", "b", "c"); n < 2 {
 		t.Error("another key waited too")
 	}

@@ -87,9 +87,13 @@ func (a *answer) by(h http.Handler, r *http.Request) {
 		if why != nil && why != http.ErrAbortHandler {
 			panic(why)
 		}
+		a.Flush()
 		end := io.EOF
-		if a.Flush(); why != nil {
+		switch {
+		case why != nil:
 			end = io.ErrUnexpectedEOF
+		case r.Context().Err() != nil: // the handler may have left something out
+			end = context.Cause(r.Context())
 		}
 		_ = a.out.CloseWithError(end) // it never fails
 	}()

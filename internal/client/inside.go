@@ -80,24 +80,28 @@ type answer struct {
 	out    *io.PipeWriter
 }
 
-// by has a handler answer. One that panics with http.ErrAbortHandler breaks off.
+// by has a handler answer.
 func (a *answer) by(h http.Handler, r *http.Request) {
-	defer func() {
-		why := recover()
-		if why != nil && why != http.ErrAbortHandler {
-			panic(why)
-		}
-		a.Flush()
-		end := io.EOF
-		switch {
-		case why != nil:
-			end = io.ErrUnexpectedEOF
-		case r.Context().Err() != nil: // the handler may have left something out
-			end = context.Cause(r.Context())
-		}
-		_ = a.out.CloseWithError(end) // it never fails
-	}()
+	defer a.end(r.Context())
 	h.ServeHTTP(a, r)
+}
+
+// end is deferred until a handler has answered. One that panics with http.ErrAbortHandler breaks off; one whose request
+// has ended may have left something out.
+func (a *answer) end(ctx context.Context) {
+	why := recover()
+	if why != nil && why != http.ErrAbortHandler {
+		panic(why)
+	}
+	a.Flush()
+	end := io.EOF
+	switch {
+	case why != nil:
+		end = io.ErrUnexpectedEOF
+	case ctx.Err() != nil:
+		end = context.Cause(ctx)
+	}
+	_ = a.out.CloseWithError(end) // it never fails
 }
 
 // Header implements [http.ResponseWriter].

@@ -11,22 +11,27 @@ import (
 const (
 	// memoryTickLeast is how often the memory is looked at when a sandbox is near its limit.
 	memoryTickLeast = 5 * time.Millisecond
+	// memoryCount is how long a count holds while memory is freed: what others free hides what a sandbox takes.
+	memoryCount = time.Second
 	// memoryRate is how much memory a sandbox is thought to take in a second at most.
 	memoryRate = 8 << 30
 )
 
 // memory bounds what the processes of a sandbox take where no cgroup does. What each has for itself the kernel tells.
 // What they share are files in memory: those of /tmp and /dev/shm, and nameless ones. Those are looked for when the
-// shared memory of the whole machine has grown by so much that the limit may be passed.
+// shared memory of the whole machine has grown by so much that the limit may be passed, and once a second while some of
+// it is freed.
 type memory struct {
 	limit   int64
 	view    *view
 	devices map[uint64]bool // on which nameless files in memory are
 
-	shared int64 // counted last
-	grown  int64 // of the machine's since: each gain between two looks, without the losses
-	filled int64 // the machine's at the last look
-	left   int64 // what may still be taken
+	shared int64     // counted last
+	grown  int64     // of the machine's since: each gain between two looks, without the losses
+	filled int64     // the machine's at the last look
+	freed  bool      // some of the machine's was freed since the last count
+	count  time.Time // when that is due if some was freed
+	left   int64     // what may still be taken
 	next   time.Time
 }
 
@@ -58,8 +63,10 @@ func (m *memory) passed(all []process) (worstMark uint64, passed bool) {
 	use, total := tally(all)
 	filled := sharedMemory()
 	m.grown += max(filled-m.filled, 0)
+	m.freed = m.freed || filled < m.filled
 	m.filled = filled
-	if m.left = m.limit - total.memory - m.shared - m.grown; m.left >= 0 {
+	m.left = m.limit - total.memory - m.shared - m.grown
+	if m.left >= 0 && (!m.freed || time.Now().Before(m.count)) {
 		return 0, false
 	}
 	kept := m.view.keptBy(all)
@@ -81,4 +88,5 @@ func (m *memory) countShared(kept *nameless) {
 	exact, guess := kept.on(m.devices)
 	exact += m.view.inMemory("tmp") + m.view.inMemory("dev/shm")
 	m.shared, m.grown = estimate(exact, guess, m.shared+m.grown, kept.blind), 0
+	m.freed, m.count = false, time.Now().Add(memoryCount)
 }

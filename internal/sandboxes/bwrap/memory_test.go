@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -115,5 +116,29 @@ func TestSegmentsAreSmall(t *testing.T) {
 		if got := decide(t, auditArch, unix.SYS_SHMGET, 0, size); got != want {
 			t.Errorf("%d bytes: %#x", size, got)
 		}
+	}
+}
+
+// TestWhatOthersFreeHidesNoMemory: what the machine has does not grow while one takes what another frees.
+func TestWhatOthersFreeHidesNoMemory(t *testing.T) {
+	b := openBox(t, New(Config{NoCgroup: true}), sandbox.Limits{})
+	run(t, b, `python3 -c 'import os, time
+f = os.memfd_create("x")
+for i in range(100): os.write(f, bytes(1 << 20))
+open("/tmp/held", "w").close()
+time.sleep(60)' >/dev/null 2>&1 &
+until [ -e /tmp/held ]; do sleep 0.1; done`)
+	m := newMemory(64<<20, b.view)
+	m.filled += 1 << 40 // so that some was freed since
+	if _, passed := m.passed(b.view.processes()); !passed || m.shared < 100<<20 {
+		t.Errorf("%d bytes were found", m.shared)
+	}
+	m.shared, m.filled, m.count = 0, m.filled+1<<40, time.Now().Add(time.Hour)
+	if _, passed := m.passed(b.view.processes()); passed {
+		t.Error("it was counted before that was due again")
+	}
+	m.count = time.Now()
+	if _, passed := m.passed(b.view.processes()); !passed {
+		t.Error("it was not counted when that was due")
 	}
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { icons } from '../ui/Icon';
-import { faultsOf, fill, queryOf, sentenceOf } from './api/client';
+import { faultsOf, fill, onSignedOut, queryOf, send, sentenceOf, signedIn } from './api/client';
 import { uuid } from './ids';
 import { lasted, sized } from './i18n';
 import { match } from './router';
@@ -48,6 +48,21 @@ describe('words', () => {
     ).toEqual({ a: 'x' });
     expect([faultsOf('{"detail":"No"}'), faultsOf('<html>')]).toEqual([{}, {}]);
   });
+});
+
+it('a refusal during which somebody signs in is asked for again', async () => {
+  const asked = vi.fn();
+  onSignedOut(asked);
+  const refused = new Response('', { status: 401 });
+  vi.spyOn(refused, 'text').mockImplementation(() => {
+    signedIn();
+    return Promise.resolve('');
+  });
+  const answers = [refused, new Response('there')];
+  vi.stubGlobal('fetch', () => Promise.resolve(answers.shift()));
+  expect(await (await send('threads', {})).text()).toBe('there');
+  expect(asked).not.toHaveBeenCalled();
+  vi.unstubAllGlobals();
 });
 
 it('icons are those that are drawn', () => {

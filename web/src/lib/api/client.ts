@@ -70,8 +70,9 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     throw new Trouble(0, 'The server cannot be reached.');
   }
   if (response.ok) return response;
+  const trouble = await troubleOf(response); // somebody may sign in while it is read
   if (asksAgain(response.status, before)) return send(path, init);
-  throw await troubleOf(response);
+  throw trouble;
 }
 
 /** Asks a route. */

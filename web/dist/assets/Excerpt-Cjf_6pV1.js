@@ -1,0 +1,1 @@
+import{st as e}from"./away-shared-p19XKqC-.js";var t=e();function n({of:e}){return(e??[]).map((e,n)=>e.marked?(0,t.jsx)(`mark`,{children:e.text},n):e.text)}export{n as t};

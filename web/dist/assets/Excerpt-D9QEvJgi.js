@@ -1,1 +1,0 @@
-import{st as e}from"./away-shared-VeLG1vRj.js";var t=e();function n({of:e}){return(e??[]).map((e,n)=>e.marked?(0,t.jsx)(`mark`,{children:e.text},n):e.text)}export{n as t};

@@ -344,8 +344,11 @@ type ThreadInfo struct {
 	Created, Updated time.Time
 }
 
-// Threads lists threads, the last used first. limit is 1 to 1000; 0 means 100.
+// Threads lists threads, the last used first. limit is 1 to 1000.
 func (p *Pudu) Threads(ctx context.Context, limit, offset int) ([]ThreadInfo, error) {
+	if limit < 1 || limit > 1000 {
+		return nil, fmt.Errorf("list threads: limit %d is not between 1 and 1000", limit)
+	}
 	list, err := p.local.List.SearchThreads(ctx, store.ThreadFilter{Limit: limit, Offset: offset})
 	infos := make([]ThreadInfo, len(list))
 	for i, t := range list {

@@ -134,6 +134,11 @@ func TestTheWholeAgentInAProgramKeepsItsThreads(t *testing.T) {
 	if b, err := p.ReadFile(t.Context(), "t1", "/mnt/user-data/outputs/found.md"); string(b) != "apples" || err != nil {
 		t.Errorf("read %q, %v", b, err)
 	}
+	for _, limit := range []int{0, 1001} {
+		if _, err := p.Threads(t.Context(), limit, 0); err == nil {
+			t.Errorf("Threads took limit %d", limit)
+		}
+	}
 	list, err := p.Threads(t.Context(), 10, 0)
 	if err != nil || len(list) != 1 || list[0].ID != "t1" || list[0].Title == "" || list[0].Status != "idle" {
 		t.Errorf("threads %+v, %v", list, err)

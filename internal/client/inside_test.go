@@ -128,7 +128,7 @@ func TestInsideAnEndedRequestHasNoWholeAnswer(t *testing.T) {
 	}))
 	defer c.Close()
 	why := errors.New("enough")
-	for range 100 { // without the race detector one of a thousand shows it, with it every second one
+	for range 100 { // half of the tries show it with the race detector, one of a thousand without
 		ctx, end := context.WithCancelCause(t.Context())
 		res, err := ask(ctx, t, c, "/stream")
 		if err != nil {

@@ -33,9 +33,10 @@ const (
 )
 
 // disk bounds what the writable mounts hold. Counting that takes long, and it is right only while nothing changes; to
-// ask the file systems how full they are takes a microsecond, but tells of all who write. So what was counted last and
-// what the file systems have grown by since is what a sandbox may hold at most: when that is too much, it is stopped
-// and counted again.
+// ask the file systems how full they are takes a microsecond, but tells of all who write and delete. So what was
+// counted last and what the file systems have grown by since is what a sandbox may hold at most. Where they shrank,
+// others may have deleted what hides what it wrote, as much as can be written in that time. When that is too much, it
+// is stopped and counted again.
 type disk struct {
 	mounts  []sandbox.Mount
 	limit   int64
@@ -45,10 +46,13 @@ type disk struct {
 	known  bool  // it was counted
 	used   int64 // counted last
 	grown  int64 // of the file systems since: each gain between two looks, without the losses
+	hidden int64 // what may have been written between two looks since when the file systems shrank
 	filled int64 // of the file systems at the last look
-	scarce bool  // less than the reserve is free
-	before bool  // and it was at the last count
-	idle   int64 // filled when nothing ran and the mounts were counted
+	looked time.Time
+	rest   time.Time // until when it is not stopped for what is hidden
+	scarce bool      // less than the reserve is free
+	before bool      // and it was at the last count
+	idle   int64     // filled when nothing ran and the mounts were counted
 }
 
 // newDisk begins with what was counted while the sandbox was opened.
@@ -65,8 +69,18 @@ func newDisk(mounts []sandbox.Mount, limit int64, held *contents) *disk {
 // look asks the file systems how full they are.
 func (d *disk) look() {
 	filled, scarce := fileSystems(d.mounts)
+	now := time.Now()
+	if filled < d.filled {
+		d.hidden += int64(min(now.Sub(d.looked), tick).Seconds() * diskRate)
+	}
 	d.grown += max(filled-d.filled, 0)
-	d.filled, d.scarce = filled, scarce
+	d.filled, d.looked, d.scarce = filled, now, scarce
+}
+
+// due reports whether the sandbox has to be counted while it runs. For what is hidden it is stopped for a twentieth of
+// the time at most.
+func (d *disk) due() bool {
+	return d.grown > d.allowance() || d.grown+d.hidden > d.allowance() && d.looked.After(d.rest)
 }
 
 // changed reports whether the file systems have changed since it was last called, and by how much they have grown since
@@ -152,7 +166,7 @@ func (d *disk) count(held *contents) (limit string) {
 	case grew && d.scarce && d.before:
 		limit = "free disk"
 	}
-	d.known, d.used, d.before = true, held.bytes, d.scarce
+	d.known, d.used, d.before, d.hidden = true, held.bytes, d.scarce, 0
 	return limit
 }
 

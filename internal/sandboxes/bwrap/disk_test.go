@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,6 +119,36 @@ func TestDiskHoldsAtAnySpeed(t *testing.T) {
 			}
 			run(t, b, "head -c 20000000 /dev/zero >again")
 		})
+	}
+}
+
+// TestWhatOthersFreeHidesNothingOnTheDisk: the file system does not grow while one writes what others delete.
+func TestWhatOthersFreeHidesNothingOnTheDisk(t *testing.T) {
+	const limit, most = 32, 160
+	b := openBox(t, New(Config{}), sandbox.Limits{Disk: limit << 20},
+		sandbox.Mount{Host: fastFolder(t), Path: sandbox.Workspace})
+	ended := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(time.Millisecond):
+			}
+			b.disk.mu.Lock()
+			b.disk.filled += 1 << 30 // it was there at the last look, and now it is gone
+			b.disk.mu.Unlock()
+		}
+	})
+	res, out := try(t, b, inPython(`
+for i in range(200):
+    w(os.open(str(i), os.O_RDWR | os.O_CREAT), 1)
+    time.sleep(0.02)`))
+	close(ended)
+	others.Wait()
+	if written := len(strings.Fields(run(t, b, "ls"))); res.Limit != "disk" || written > most {
+		t.Errorf("%d MiB were written: %+v\n%s", written, res, out)
 	}
 }
 

@@ -38,8 +38,10 @@ func everything(process) bool { return true }
 // measure stops the sandbox, counts what it holds, and ends what runs in it or lets it go on. The disk's lock is held.
 func (b *box) measure() {
 	d := b.disk
+	begun := time.Now()
 	all, resume := b.pause()
 	defer resume()
+	defer func() { d.rest = time.Now().Add(20 * time.Since(begun)) }()
 	d.look()
 	before := d.grown
 	d.grown = 0
@@ -81,7 +83,7 @@ func (b *box) checkDisk() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()
-	if d.grown > d.allowance() {
+	if d.due() {
 		b.measure()
 	}
 }
@@ -92,7 +94,7 @@ func (b *box) above() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()
-	if d.used+d.grown > d.limit && !d.foreign {
+	if d.used+d.grown+d.hidden > d.limit && !d.foreign {
 		b.measure()
 	}
 	return d.full()

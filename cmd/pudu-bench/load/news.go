@@ -131,10 +131,11 @@ func (b *bench) readers(ctx context.Context, s *subject, cookies []string) error
 	return nil
 }
 
-// newsMemory is what the streams hold in a server that has done nothing yet.
+// newsMemory is what the streams hold in a server that has done nothing yet, without the code of the program that it
+// reads for them.
 func newsMemory(ctx context.Context, s *subject, cookies []string) (float64, error) {
 	sleep(ctx, settle)
-	before, err := measure.Memory(s.process.cmd.Process.Pid)
+	before, err := measure.OwnMemory(s.process.cmd.Process.Pid)
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +145,7 @@ func newsMemory(ctx context.Context, s *subject, cookies []string) (float64, err
 	}
 	defer end()
 	sleep(ctx, settle)
-	after, err := measure.Memory(s.process.cmd.Process.Pid)
+	after, err := measure.OwnMemory(s.process.cmd.Process.Pid)
 	return after - before, err
 }
 

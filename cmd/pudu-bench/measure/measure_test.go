@@ -71,6 +71,9 @@ func TestUsageOfAProcess(t *testing.T) {
 	if err != nil || errRSS != nil || rss < 1<<20 {
 		t.Error(err, errRSS, rss)
 	}
+	if own, err := OwnMemory(pid); err != nil || own < 1<<16 || own >= rss {
+		t.Errorf("%v of %v bytes are its own: %v", own, rss, err)
+	}
 	for _, none := range []int{1 << 30} {
 		if _, err := Memory(none); !errors.Is(err, ErrNoProcess) {
 			t.Errorf("process %d: %v", none, err)

@@ -39,16 +39,22 @@ func parseStat(stat []byte) (time.Duration, error) {
 }
 
 // Memory is the resident memory of a process, VmRSS, in bytes.
-func Memory(pid int) (float64, error) {
-	status, err := readProc(pid, "status")
+func Memory(pid int) (float64, error) { return status(pid, "VmRSS") }
+
+// OwnMemory is what of it is no file's, RssAnon, in bytes: pages of a program come and go with what it does.
+func OwnMemory(pid int) (float64, error) { return status(pid, "RssAnon") }
+
+// status is a size of /proc/PID/status, in bytes (proc_pid_status(5)).
+func status(pid int, name string) (float64, error) {
+	lines, err := readProc(pid, "status")
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
+	_, rest, _ := bytes.Cut(lines, []byte("\n"+name+":"))
 	value, _, _ := bytes.Cut(rest, []byte("kB"))
 	kb, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 40)
 	if err != nil {
-		return 0, fmt.Errorf("read VmRSS of process %d: %w", pid, err)
+		return 0, fmt.Errorf("read %s of process %d: %w", name, pid, err)
 	}
 	return float64(kb) * 1024, nil
 }

@@ -11,7 +11,8 @@ import (
 var files embed.FS
 
 const (
-	// MaxWaiting is how many jobs of a kind a user may have that are not dead. What is more is left out, and said.
+	// MaxWaiting is how many jobs of a kind a user may have that are not dead; several processes that let them in at
+	// once may go past it by a sixteenth each. What is more is left out, and said.
 	MaxWaiting = 5000
 	// maxDead is how many dead jobs of a kind are kept, keepDead for how long.
 	maxDead  = 1000

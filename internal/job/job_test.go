@@ -42,6 +42,7 @@ func TestJobs(t *testing.T) {
 		{Name: "stopped with its process", Test: stoppedWithItsProcess},
 		{Name: "lease lost", Test: leaseLost},
 		{Name: "slots, and many that fail", Test: manyThatFail},
+		{Name: "tried again before a new one is due", Test: againBeforeNew},
 		{Name: "queue full", Test: queueFull},
 		{Name: "again and again", Test: againAndAgain},
 		{Name: "of two users", Test: ofTwoUsers},
@@ -532,6 +533,25 @@ func manyThatFail(f *databases.Fixture) {
 		k.Errorf("it came after %d others", at-before)
 	}
 	f.Equal("side by side", most.Load() <= 4, true)
+}
+
+// againBeforeNew: that a job which was never tried waits for longer keeps no other one of its kind waiting.
+func againBeforeNew(f *databases.Fixture) {
+	k := newKit(f)
+	k.runner("me", k.notes(func(_ context.Context, j job.Job) error {
+		if j.Attempt == 1 {
+			return errors.New("not today")
+		}
+		return nil
+	}))
+	k.ask(f.Ann(), note("a", `1`))
+	k.until("a failure", func() bool { return k.outcomes() == "failed" })
+	later := note("b", `1`)
+	later.NotBefore = k.now().Add(time.Hour)
+	k.ask(f.Ann(), later)
+	k.pass(time.Minute)
+	k.nudge()
+	k.until("its end", func() bool { return k.outcomes() == "failed done" })
 }
 
 func queueFull(f *databases.Fixture) {

@@ -38,11 +38,7 @@ type root struct {
 }
 
 // roots are the folders of public skills, and of those of an older installation if legacy says so.
-func (s *Skills) roots(legacy bool) (list []root) {
-	dir := s.cfg.Settings().Path
-	if dir == "" {
-		return []root{{Public, "", starters()}}
-	}
+func roots(dir string, legacy bool) (list []root) {
 	for category, name := range map[string]string{Public: "public", Legacy: "custom"} {
 		at := filepath.Join(dir, name)
 		if category == Public || legacy {
@@ -54,7 +50,11 @@ func (s *Skills) roots(legacy bool) (list []root) {
 
 // publicSkills are those that the user did not install. A skill that cannot be read is passed over.
 func (s *Skills) publicSkills(legacy bool) (list []Skill) {
-	for _, r := range s.roots(legacy) {
+	set := s.cfg.Settings()
+	if set.Path == "" {
+		return Starters(set)
+	}
+	for _, r := range roots(set.Path, legacy) {
 		r.each(".", 0, func(dir string, info fs.FileInfo) bool {
 			h, err := s.public.head(r, dir, info)
 			if err == nil {

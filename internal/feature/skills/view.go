@@ -54,6 +54,10 @@ func (v *views) users() []access.User {
 // exists while the folder is locked.
 type view struct {
 	known map[string]copied
+	// kept is what is on the disk of it; nil if nothing is.
+	kept map[string]copied
+	// seen is when each copy was looked at last.
+	seen time.Time
 }
 
 // copied is a skill's copy: a sum of what it was made of, and one of the sizes, times and modes of its files right
@@ -63,7 +67,8 @@ type copied struct {
 	Files string `json:"files"`
 }
 
-// The files beside the copies, which no thread sees: the lock, and what the copies were made of.
+// The files beside the copies, which no thread sees: the lock, and what the copies were made of. The latter's time is
+// when each copy was looked at last.
 const (
 	lockFile  = ".lock"
 	knownFile = ".made"
@@ -80,35 +85,48 @@ func lock(ctx context.Context, root *os.Root) (v *view, unlock func(), err error
 	if err := flock.Wait(ctx, f); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	v = &view{known: map[string]copied{}}
+	v = &view{}
 	if info, err := root.Stat(knownFile); err == nil && info.Size() <= maxKnown {
-		raw, err := root.ReadFile(knownFile)
-		if err != nil || json.Unmarshal(raw, &v.known) != nil || v.known == nil {
-			v.known = map[string]copied{} // then all is made anew
+		v.seen = info.ModTime()
+		if raw, err := root.ReadFile(knownFile); err != nil || json.Unmarshal(raw, &v.kept) != nil {
+			v.kept = nil // then all is made anew
 		}
+	}
+	if v.known = maps.Clone(v.kept); v.known == nil {
+		v.known = map[string]copied{}
 	}
 	return v, func() { f.Close() }, nil
 }
 
-// save keeps what the copies were made of. Without it they are made anew the next time.
-func (v *view) save(root *os.Root) error {
-	raw, err := json.Marshal(v.known)
-	if err != nil {
-		return err
+// save keeps what the copies were made of, and when they were looked at. Without it they are made anew the next time.
+func (v *view) save(root *os.Root, seen time.Time) error {
+	if v.kept == nil || !maps.Equal(v.kept, v.known) {
+		raw, err := json.Marshal(v.known)
+		if err != nil {
+			return err
+		}
+		fresh := knownFile + "-new"
+		if err := root.WriteFile(fresh, raw, 0o600); err != nil {
+			return err
+		}
+		if err := root.Rename(fresh, knownFile); err != nil {
+			return err
+		}
 	}
-	fresh := knownFile + "-new"
-	if err := root.WriteFile(fresh, raw, 0o600); err != nil {
-		return err
-	}
-	return root.Rename(fresh, knownFile)
+	return root.Chtimes(knownFile, seen, seen)
 }
 
-// rounds is how often a view is made that others change at the same time.
-const rounds = 5
+const (
+	// rounds is how often a view is made that others change at the same time.
+	rounds = 5
+	// rest is how long the copies are not looked at again. All runs of a user have the same ones, so none has them for
+	// itself in that time either.
+	rest = time.Second
+)
 
 // Project makes what the user's threads see of skills equal to what is switched on: copies, of which those that
-// somebody has changed are made anew. If that fails nothing is shown. Another process that does the same waits, and
-// finds what this one has made.
+// somebody has changed are made anew, unless they were looked at within the last second. If that fails nothing is
+// shown. Another process that does the same waits, and finds what this one has made.
 func (m *Mine) Project(ctx context.Context) error {
 	if m.all.cfg.View == nil {
 		return nil
@@ -125,20 +143,23 @@ func (m *Mine) Project(ctx context.Context) error {
 	}
 	defer unlock()
 	list, err := m.shown(ctx)
+	now := m.all.cfg.Now()
+	if age := now.Sub(v.seen); err == nil && age >= 0 && age < rest && v.shows(m, list) {
+		return nil
+	}
 	for i := 0; err == nil && i < rounds; i++ {
-		if err = v.show(ctx, m, root, list); err != nil {
+		if err = v.arrange(ctx, m, root, list); err == nil {
+			list, err = m.shown(ctx)
+		}
+		if v.shows(m, list) {
 			break
 		}
-		var now []Skill
-		now, err = m.shown(ctx)
-		if slices.EqualFunc(list, now, func(a, b Skill) bool { return a.Path() == b.Path() && m.key(a) == m.key(b) }) {
-			break
-		}
-		list = now
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("show the skills to threads: %w", err),
-			v.show(context.WithoutCancel(ctx), m, root, nil))
+		err = errors.Join(err, v.arrange(context.WithoutCancel(ctx), m, root, nil))
+	}
+	if err = errors.Join(err, v.save(root, now)); err != nil {
+		return fmt.Errorf("show the skills to threads: %w", err)
 	}
 	return nil
 }
@@ -161,16 +182,14 @@ func (m *Mine) reproject(ctx context.Context, everybody bool) error {
 	return errors.Join(errs...)
 }
 
-// show removes what is not to be shown and makes what is missing.
-func (v *view) show(ctx context.Context, m *Mine, root *os.Root, list []Skill) error {
-	before := maps.Clone(v.known)
-	err := v.arrange(ctx, m, root, list)
-	if !maps.Equal(before, v.known) {
-		err = errors.Join(err, v.save(root))
-	}
-	return err
+// shows reports whether the copies were made of these skills.
+func (v *view) shows(m *Mine, list []Skill) bool {
+	return len(list) == len(v.known) && !slices.ContainsFunc(list, func(s Skill) bool {
+		return v.known[s.Category+"/"+s.Name].Key != m.key(s)
+	})
 }
 
+// arrange removes what is not to be shown and makes what is missing.
 func (v *view) arrange(ctx context.Context, m *Mine, root *os.Root, list []Skill) error {
 	want := map[string]Skill{}
 	for _, s := range list {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pudu-ai/pudu/internal/access"
 	"github.com/pudu-ai/pudu/internal/config"
@@ -83,9 +84,10 @@ func shownIn(f *databases.Fixture, disk userdata.Disk, u access.User) string {
 // shows is item 12 of the list of hostile inputs as well: what is switched off, and what is another user's, is in no
 // folder that a thread sees.
 func shows(f *databases.Fixture) {
-	ctx, disk := f.Context(), userdata.New(f.TempDir())
+	ctx, disk, now := f.Context(), userdata.New(f.TempDir()), time.Now()
 	all := skills.New(skills.Config{
 		Store: f.Store, Ask: reviewer, View: func(u access.User) (*os.Root, error) { return disk.User(u).Skills() },
+		Now: func() time.Time { return now },
 		Settings: func() config.SkillSettings {
 			s := config.Default().SkillSettings()
 			s.Path = "testdata/root"
@@ -118,8 +120,23 @@ func shows(f *databases.Fixture) {
 	f.Must(ann.Project(ctx))
 	raw, err := os.ReadFile(script)
 	f.Must(err)
+	f.Equal("not looked at again within a second", string(raw), "echo 2\n")
+	now = now.Add(time.Second)
+	f.Must(ann.Project(ctx))
+	raw, err = os.ReadFile(script)
+	f.Must(err)
 	f.Equal("changed by somebody, and mended", string(raw)+shownIn(f, disk, f.Ann()),
 		"echo 1\ncustom/hers/SKILL.md custom/hers/scripts/a.sh public/csv-tidy/SKILL.md public/csv-tidy/inner/SKILL.md")
+	f.Must(os.Remove(script))
+	now = now.Add(-time.Hour)
+	f.Must(ann.Project(ctx))
+	_, err = os.Stat(script)
+	f.Must(err) // the clock has been set back
+	f.Must(os.Remove(script))
+	now = now.Add(time.Second)
+	f.Must(ann.Project(ctx))
+	_, err = os.Stat(script)
+	f.Must(err) // nothing but a file has changed
 
 	_, err = ann.Edit(ctx, "hers", md("hers", "other", ""), skills.Human(skills.HumanEdit))
 	f.Must(err)
@@ -132,12 +149,17 @@ func shows(f *databases.Fixture) {
 	_, err = os.Stat(mount.Host)
 	f.Want(err, fs.ErrNotExist, "")
 
+	f.Must(ann.Project(ctx))
+	f.Equal("made anew", shownIn(f, disk, f.Ann()) != "", true) // within the same second
+
 	broken, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := bob.Project(broken); err == nil || !errors.Is(err, context.Canceled) {
 		f.Errorf("error = %v", err)
 	}
 	f.Equal("what cannot be known is not shown", shownIn(f, disk, f.Bob()), "")
+	f.Must(bob.Project(ctx))
+	f.Equal("known again, and shown", shownIn(f, disk, f.Bob()) != "", true)
 }
 
 func ofRuns(f *databases.Fixture) {

@@ -1,11 +1,11 @@
--- One more request for a job; a new one only if the user has less than $9 of the kind that are not dead. It changes no row if
--- the queue is full. A job that waits is pushed back up to its latest time, one that waits for its next try is not; one that
--- runs gets its next turn, and a dead one begins afresh.
+-- One more request for a job; a new one only unless $9 says that the user has as many as he may. Then it changes no row. A job
+-- that waits is pushed back up to its latest time, one that waits for its next try is not; one that runs gets its next turn,
+-- and a dead one begins afresh.
 INSERT INTO jobs (user_id, job_kind, key, thread_id, generation, taken, attempts, fence, owner, not_before, latest,
     created_at, updated_at, dead_at, error, body)
 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), 1, 0, 0, CAST($7 AS BIGINT), '',
     CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($7 AS BIGINT), 0, '', CAST($8 AS TEXT)
-WHERE (SELECT 1 FROM jobs WHERE user_id = $1 AND job_kind = $2 AND dead_at = 0 LIMIT 1 OFFSET CAST($9 AS BIGINT) - 1) IS NULL
+WHERE CAST($9 AS BIGINT) = 0
     OR EXISTS (SELECT 1 FROM jobs WHERE user_id = $1 AND job_kind = $2 AND key = $3)
 ON CONFLICT (user_id, job_kind, key) DO UPDATE SET
     generation = jobs.generation + 1,

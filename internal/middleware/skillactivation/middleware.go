@@ -98,20 +98,28 @@ func sumOf(line string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// last is what the notes in sight have told, else what the prompt tells.
-func (m *Middleware) last(s state.State) told {
+// last is what the notes in sight have told; nil if there are none.
+func (*Middleware) last(s state.State) told {
 	for _, msg := range slices.Backward(compaction.InSight(s, agent.Messages.Get(s))) {
 		var t told
-		if conversation.IsNote(msg, listNote) && json.Unmarshal(msg.Kwargs[keyTold], &t) == nil {
+		if conversation.IsNote(msg, listNote) && json.Unmarshal(msg.Kwargs[keyTold], &t) == nil && t != nil {
 			return t
 		}
 	}
+	return nil
+}
+
+// prompted is what the prompt tells.
+func (m *Middleware) prompted() told {
 	t := told{}
 	for i := range m.cfg.Prompt {
 		t[m.cfg.Prompt[i].Name] = sumOf(line(&m.cfg.Prompt[i], m.cfg.Deferred))
 	}
 	return t
 }
+
+// alike reports whether the lines of two skills are the same.
+func alike(a, b skills.Skill) bool { return a.Path() == b.Path() && a.Description == b.Description }
 
 // tell adds a note about the skills, if there is something new. A run goes on without, if they cannot be read.
 func (m *Middleware) tell(ctx context.Context, rt *agent.Runtime, s state.State) (agent.Command, error) {
@@ -124,6 +132,12 @@ func (m *Middleware) tell(ctx context.Context, rt *agent.Runtime, s state.State)
 		return agent.Command{}, ctx.Err()
 	}
 	now, before := told{}, m.last(s)
+	if before == nil {
+		if slices.EqualFunc(list, m.cfg.Prompt, alike) {
+			return agent.Command{}, nil
+		}
+		before = m.prompted()
+	}
 	var lines []string
 	for i := range list {
 		line := line(&list[i], m.cfg.Deferred)

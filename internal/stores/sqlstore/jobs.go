@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,20 +19,30 @@ import (
 
 // backlog is how jobs come into the database: at the end of the transaction that causes them.
 type backlog struct {
-	insert string // empty without the feature
-	after  []store.After
+	insert, room string // empty without the feature
+	after        []store.After
 	// changed are those of changes outside of runs, now their clock.
 	changed []store.Changed
 	now     func() time.Time
 	stored  chan struct{} // has room for one: there are new jobs
 	log     *slog.Logger
 	full    atomic.Int64 // jobs that were left out
+
+	mu        sync.Mutex
+	uncounted map[queue]int // how many more jobs are let in before they are counted again
 }
 
+// queue is what holds a limited number of jobs.
+type queue struct{ user, kind string }
+
+// maxQueues bounds for how many queues a process remembers that they have room.
+const maxQueues = 10_000
+
 func newBacklog(features map[string]*known, cfg Config) *backlog {
-	b := &backlog{after: cfg.After, changed: cfg.Changed, now: cfg.Now, stored: make(chan struct{}, 1), log: cfg.Logger}
+	b := &backlog{after: cfg.After, changed: cfg.Changed, now: cfg.Now, stored: make(chan struct{}, 1), log: cfg.Logger,
+		uncounted: make(map[queue]int)}
 	if f := features[jobs.Feature().Name]; f != nil {
-		b.insert = f.system["enqueue"].text
+		b.insert, b.room = f.system["enqueue"].text, f.system["room"].text
 	}
 	return b
 }
@@ -79,8 +90,12 @@ func (t *tx) enqueue() error {
 		if f.Latest.After(f.NotBefore) {
 			latest = max(begin, database.Micros(f.Latest))
 		}
+		full, err := t.full(queue{f.user, f.Kind})
+		if err != nil {
+			return err
+		}
 		n, err := t.change(t.k.backlog.insert, f.user, f.Kind, f.Key, f.thread, begin, latest, now, jsonText(f.Body),
-			jobs.MaxWaiting)
+			number01(full))
 		if err != nil {
 			return err
 		}
@@ -89,6 +104,39 @@ func (t *tx) enqueue() error {
 		}
 	}
 	return nil
+}
+
+// full reports whether no new job may come into a queue. The jobs are counted again when as many as a sixteenth of the
+// room have come in through this process: so near the limit each time, and a few processes do not fill it unseen.
+func (t *tx) full(q queue) (bool, error) {
+	if t.k.backlog.letIn(q) {
+		return false, nil
+	}
+	var n int
+	err := t.scan(t.k.backlog.room, []any{q.user, q.kind, jobs.MaxWaiting}, &n)
+	if err == nil {
+		t.k.backlog.counted(q, (jobs.MaxWaiting-n)/16)
+	}
+	return n >= jobs.MaxWaiting, err
+}
+
+func (b *backlog) letIn(q queue) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.uncounted[q]
+	if n > 0 {
+		b.uncounted[q] = n - 1
+	}
+	return n > 0
+}
+
+func (b *backlog) counted(q queue, more int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.uncounted) >= maxQueues {
+		clear(b.uncounted)
+	}
+	b.uncounted[q] = more
 }
 
 // told wakes who does the jobs, and says which of them were left out.

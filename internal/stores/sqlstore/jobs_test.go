@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -200,15 +201,17 @@ func TestJobsWithoutTheirFeature(t *testing.T) {
 	}
 }
 
-// TestWaitingAreCountedFromAnIndex: a request for a job counts those of its user and kind without reading their rows.
-func TestWaitingAreCountedFromAnIndex(t *testing.T) {
+// TestJobsAreFoundByIndexes: those of a user and kind are counted without reading their rows, and the next of each kind
+// is found without reading all that wait.
+func TestJobsAreFoundByIndexes(t *testing.T) {
+	const path = "jobs_waiting (job_kind=? AND attempts=?)"
 	for name, tt := range map[string]struct {
-		cfg           Config
-		explain, scan string
+		cfg                Config
+		explain, room, due string
 	}{
 		"sqlite": {Config{Dir: t.TempDir()}, "EXPLAIN QUERY PLAN ",
-			"SEARCH jobs USING COVERING INDEX jobs_of_user (user_id=? AND job_kind=?)"},
-		"postgres": {postgresAt(t, t.TempDir()), "EXPLAIN ", "Index Only Scan using jobs_of_user"},
+			"SEARCH jobs USING COVERING INDEX jobs_of_user (user_id=? AND job_kind=?)", path},
+		"postgres": {postgresAt(t, t.TempDir()), "EXPLAIN ", "Index Only Scan using jobs_of_user", "Recursive Union"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.cfg.URL != "" { // where the table is small, it would be read as a whole
@@ -216,25 +219,66 @@ func TestWaitingAreCountedFromAnIndex(t *testing.T) {
 			}
 			s := openWith(t, tt.cfg)
 			defer s.Close()
-			var plan strings.Builder
-			args := []any{"ann", "kind", "key", "", 0, 0, 0, "", jobs.MaxWaiting}
-			err := s.read(t.Context(), tt.explain+s.backlog.insert, args, func(r *sql.Rows) (bool, error) {
-				step := new(string)
-				columns, err := r.Columns()
-				to := make([]any, len(columns)) // the step is the last
-				for i := range to {
-					to[i] = new(any)
-				}
-				to[len(to)-1] = step
-				if err == nil {
-					err = r.Scan(to...)
-				}
-				plan.WriteString(*step + "\n")
-				return true, err
-			})
-			if err != nil || !strings.Contains(plan.String(), tt.scan) {
-				t.Errorf("%v\n%s", err, &plan)
+			room := planOf(t, s, tt.explain+s.backlog.room, "ann", "kind", jobs.MaxWaiting)
+			if !strings.Contains(room, tt.room) {
+				t.Error(room)
+			}
+			due := planOf(t, s, tt.explain+s.features["jobs"].system["due"].text)
+			if !strings.Contains(due, tt.due) || strings.Contains(due, "SCAN jobs") {
+				t.Error(due)
 			}
 		})
+	}
+}
+
+func planOf(t *testing.T, s *Store, query string, args ...any) string {
+	t.Helper()
+	var plan strings.Builder
+	err := s.read(t.Context(), query, args, func(r *sql.Rows) (bool, error) {
+		step := new(string)
+		columns, err := r.Columns()
+		to := make([]any, len(columns)) // the step is the last
+		for i := range to {
+			to[i] = new(any)
+		}
+		to[len(to)-1] = step
+		if err == nil {
+			err = r.Scan(to...)
+		}
+		plan.WriteString(*step + "\n")
+		return true, err
+	})
+	must(t, err)
+	return plan.String()
+}
+
+// TestRoomIsCountedSeldom: after a count a sixteenth of the room may fill without another one, for each queue.
+func TestRoomIsCountedSeldom(t *testing.T) {
+	s := openWith(t, Config{Dir: t.TempDir()})
+	defer s.Close()
+	now := time.UnixMicro(1_000_000)
+	must(t, second(s.For(ann()).Admit(t.Context(), store.Admission{
+		Thread: store.Thread{ID: "t"}, Run: store.Run{ID: "r", ThreadID: "t", CreatedAt: now}})))
+	f, err := s.ClaimRun(t.Context(), "r", "me", 0, now)
+	must(t, err)
+	ask := func(kind string, n int) {
+		t.Helper()
+		step := store.Step{Now: now}
+		for i := range n {
+			step.Jobs = append(step.Jobs, store.NewJob{Kind: kind, Key: fmt.Sprint(kind, len(told(t, s)), i)})
+		}
+		must(t, second(s.Commit(t.Context(), f, step)))
+	}
+	const first = jobs.MaxWaiting / 16
+	ask("a", 10)
+	ask("b", 1)
+	want := map[queue]int{{"ann", "a"}: first - 9, {"ann", "b"}: first}
+	if d := cmp.Diff(want, s.backlog.uncounted); d != "" {
+		t.Errorf("not counted (-want +got):\n%s", d)
+	}
+	ask("a", first-9)
+	ask("a", 1)
+	if n := s.backlog.uncounted[queue{"ann", "a"}]; n != (jobs.MaxWaiting-first-1)/16 {
+		t.Errorf("after the second count %d", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -224,4 +225,27 @@ func TestCopies(t *testing.T) {
 	if n, err := query(t, l.server.URL("late"), "SELECT n FROM deer"); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
+}
+
+// TestKilledServersShareNothing: a segment of shared memory that stays is one of 4,096 that the system has.
+func TestKilledServersShareNothing(t *testing.T) {
+	s, err := Start(t.Context(), Config{})
+	must(t, err)
+	defer s.Stop()
+	pid, err := os.ReadFile(s.data() + "/postmaster.pid")
+	must(t, err)
+	fields := strings.Fields(strings.Split(string(pid), "\n")[6])
+	there := func() bool {
+		list, err := os.ReadFile("/proc/sysvipc/shm")
+		must(t, err)
+		return regexp.MustCompile(`(?m)^ *-?\d+ +` + fields[1] + ` `).Match(list)
+	}
+	if !there() {
+		t.Fatalf("%v is not listed", fields)
+	}
+	must(t, s.Kill())
+	if there() {
+		t.Errorf("%v is still there", fields)
+	}
+	must(t, s.Restart(t.Context()))
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // unprivileged is whom the server runs as when we are root; nil means ourselves.
@@ -135,7 +137,7 @@ func children(parent int) (pids []int) {
 }
 
 // Kill ends the server and all its processes with SIGKILL, as a machine that loses power does, and returns when they
-// are gone. A server that does not run is no error.
+// are gone, and what they shared of the memory with them. A server that does not run is no error.
 func (s *Server) Kill() error {
 	if s.process == nil {
 		return nil
@@ -149,7 +151,29 @@ func (s *Server) Kill() error {
 	syscall.Kill(pid, syscall.SIGKILL)
 	_ = s.process.Wait() // says that it was killed
 	s.process = nil
-	return gone(family, 10*time.Second)
+	return errors.Join(gone(family, 10*time.Second), s.unshare())
+}
+
+// unshare removes the segment of System V's shared memory by which a server shows that it runs. It outlives the
+// processes, and a system has 4,096. postmaster.pid names it: its key and its id are line 7.
+func (s *Server) unshare() error {
+	data, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	lines := strings.Split(string(data), "\n")
+	if err != nil || len(lines) < 7 {
+		return nil //nolint:nilerr // it was killed before it had one
+	}
+	fields := strings.Fields(lines[6])
+	if len(fields) != 2 {
+		return nil
+	}
+	id, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return nil //nolint:nilerr // not written in full
+	}
+	if _, err = unix.SysvShmCtl(id, unix.IPC_RMID, nil); err != nil && !errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("remove the shared memory %d: %w", id, err)
+	}
+	return nil
 }
 
 // Signal sends a signal to the server and its processes: SIGSTOP makes a server that hangs, SIGCONT ends that.

@@ -98,11 +98,15 @@ func lock(ctx context.Context, root *os.Root) (v *view, unlock func(), err error
 	return v, func() { f.Close() }, nil
 }
 
-// save keeps what the copies were made of, and when they were looked at. Without it they are made anew the next time.
+// save keeps what the copies were made of, and when they were looked at. Without it they are made anew the next time:
+// what is no longer true goes first.
 func (v *view) save(root *os.Root, seen time.Time) error {
 	if v.kept == nil || !maps.Equal(v.kept, v.known) {
 		raw, err := json.Marshal(v.known)
 		if err != nil {
+			return err
+		}
+		if err := root.Remove(knownFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		fresh := knownFile + "-new"

@@ -160,6 +160,15 @@ func shows(f *databases.Fixture) {
 	f.Equal("what cannot be known is not shown", shownIn(f, disk, f.Bob()), "")
 	f.Must(bob.Project(ctx))
 	f.Equal("known again, and shown", shownIn(f, disk, f.Bob()) != "", true)
+
+	his, err := disk.User(f.Bob()).SkillsMount()
+	f.Must(err)
+	inTheWay := filepath.Join(his.Host, "..", ".made-new")
+	f.Must(os.Mkdir(inTheWay, 0o755))
+	f.Want(bob.Project(broken), context.Canceled, "is a directory")
+	f.Must(os.Remove(inTheWay))
+	f.Must(bob.Project(ctx))
+	f.Equal("shown though it could not be noted that nothing was", shownIn(f, disk, f.Bob()) != "", true)
 }
 
 func ofRuns(f *databases.Fixture) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // usage is what the model has counted, in tokens.
@@ -30,6 +31,7 @@ type model struct {
 	steps []step
 	next  int
 	last  *modelRequest // of the step that was asked for last
+	began time.Time     // the newest attempt that will be killed
 
 	faults    []string
 	asked     int     // for steps
@@ -80,7 +82,18 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done() // until the server is killed
 		return
 	}
+	m.longEnough(n)
 	m.answer(&a, s, n, req.size())
+}
+
+// longEnough gives an attempt that is killed soon more than the second after which its row says what it took.
+func (m *model) longEnough(n int) {
+	if n == m.killed(speaking)-1 || n == m.killed(working) {
+		m.mu.Lock()
+		end := m.began.Add(1200 * time.Millisecond)
+		m.mu.Unlock()
+		time.Sleep(time.Until(end))
+	}
 }
 
 // sumUp answers a request for a summary.
@@ -127,6 +140,9 @@ func (m *model) look(req *modelRequest) (s step, n int, cutOff bool) {
 	}
 	m.follows(req, n)
 	m.last = req
+	if n == 0 || again {
+		m.began = time.Now()
+	}
 	if !again {
 		m.images, m.announced = append(m.images, req.images()), append(m.announced, req.count("<current_uploads>"))
 	}
@@ -201,7 +217,7 @@ func (m *model) spentIn(from, to int) (u usage) {
 }
 
 // certain is what the run with the kills has spent at least. The row of a run that is killed says what it took up to a
-// second before: in the pace of this model that is a good part of an attempt, but never its first call.
+// second before, and an attempt takes longer (longEnough): of its calls the first is certain.
 func (m *model) certain() usage {
 	u := m.spentIn(m.killed(working)+1, m.ended(0))
 	u.add(m.firstCall(0))

@@ -43,10 +43,16 @@ func Build(path, version string) error {
 	return BuildOther(path, "github.com/pudu-ai/pudu/cmd/pudu", "-ldflags", "-s -w -X main.version="+version)
 }
 
+// raceEnv has how scripts/test compiles the tests, an argument a line: what is compiled serves both.
+const raceEnv = "PUDU_TEST_RACE"
+
 // BuildOther is Build for another package, with further arguments of go build.
 func BuildOther(path, program string, args ...string) error {
-	if Raced { // as scripts/test compiles the tests, which serves these too
-		args = append(args, "-race", "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false")
+	if Raced {
+		args = append(args, "-race")
+		if as := os.Getenv(raceEnv); as != "" {
+			args = append(args, strings.Split(as, "\n")...)
+		}
 	}
 	return build(path, program, args...)
 }
@@ -54,8 +60,9 @@ func BuildOther(path, program string, args ...string) error {
 func build(path, program string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", path}, args...), program)...)
-	if !slices.Contains(args, "-race") { // which needs cgo; users have none
+	args = append(append([]string{"build", "-o", path}, args...), program)
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the words are ours
+	if !slices.Contains(args, "-race") {           // which needs cgo; users have none
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -341,6 +341,8 @@ func play(rt *rapid.T, l *Limiter, plans []plan) {
 		})
 	}
 	wg.Wait()
+	l.mu.Lock() // its clock may still serve
+	defer l.mu.Unlock()
 	requests, tokens := most(calls)
 	if len(calls)+gone != len(plans) || l.under != 0 || len(l.queue) != 0 {
 		rt.Errorf("%d of %d calls were made, %d gave up; %d under way, %d in the queue", len(calls), len(plans), gone,

@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -121,6 +123,37 @@ func TestServer(t *testing.T) {
 }
 
 // TestOwnerKilled: nothing is left of a server whose owner was killed.
+// Servers that begin with the cluster that is kept are copies of one, also those that start at once.
+func TestKeptCluster(t *testing.T) {
+	dir, err := os.MkdirTemp("", "pudu-kept-")
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	must(t, os.Chmod(dir, 0o1777)) // the server is another user's where we are root
+	t.Setenv(clusterEnv, filepath.Join(dir, "cluster"))
+	ids := make([]int, 3)
+	start := func(i int) {
+		s, err := Start(t.Context(), Config{})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer s.Stop()
+		if ids[i], err = query(t, s.URL("postgres"), "SELECT system_identifier FROM pg_control_system()"); err != nil {
+			t.Error(err)
+		}
+	}
+	var both sync.WaitGroup
+	for i := range 2 {
+		both.Go(func() { start(i) })
+	}
+	both.Wait()
+	t.Setenv(clusterEnv, "")
+	start(2)
+	if ids[0] == 0 || ids[1] != ids[0] || ids[2] == ids[0] {
+		t.Errorf("the clusters are %d", ids)
+	}
+}
+
 func TestOwnerKilled(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=1")

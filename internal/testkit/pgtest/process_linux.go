@@ -41,9 +41,10 @@ func (s *Server) command(ctx context.Context, program string, args ...string) *e
 	if !strings.Contains(program, "/") {
 		program = filepath.Join(s.bin, program)
 	}
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the words are ours, also where to keep a cluster
 	cmd.Dir = s.dir
-	cmd.Env = []string{"PATH=" + s.bin + ":/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"}
+	cmd.Env = []string{"PATH=" + s.bin + ":/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC",
+		"LD_BIND_NOW=1"} // once in the server, not in the process of every session
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if s.user != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.user.uid), Gid: uint32(s.user.gid)}

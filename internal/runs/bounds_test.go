@@ -3,7 +3,6 @@ package runs_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +41,8 @@ var floods = map[string]struct {
 		head:  openAI(`"tool_calls":[{"index":0,"id":"c","function":{"name":"a","arguments":"{\"x\":\""}}]`),
 		again: openAI(`"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1000) + `"}}]`),
 		want:  "more than 1048576 bytes of arguments"},
-	"calls": {head: calls20k(), want: "more than 256 tool calls"},
+	"calls": {again: openAI(`"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"a","arguments":"{}"}}]`), times: 20_000,
+		want: "more than 256 tool calls"},
 	"calls in one event": {
 		head:  `data: {"choices":[{"index":0,"delta":{"tool_calls":[`,
 		again: `{"id":"c","function":{"name":"a","arguments":"{}"}},`, times: 20_000,
@@ -72,14 +72,6 @@ func openAI(delta string) string {
 	return `data: {"choices":[{"index":0,"delta":{` + delta + `}}]}` + "\n\n"
 }
 
-func calls20k() string {
-	var b strings.Builder
-	for i := range 20_000 {
-		b.WriteString(openAI(fmt.Sprintf(`"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"a","arguments":"{}"}}]`, i, i)))
-	}
-	return b.String()
-}
-
 // TestAModelThatSendsWithoutEnd: the call ends as an error that names the bound, and the run never takes more memory
 // than it may, with all that stands between the server and the log.
 func TestAModelThatSendsWithoutEnd(t *testing.T) {
@@ -90,7 +82,7 @@ func TestAModelThatSendsWithoutEnd(t *testing.T) {
 				out := bufio.NewWriterSize(w, 64<<10)
 				_, err := out.WriteString(flood.head)
 				for i := 1; err == nil && r.Context().Err() == nil && (flood.times == 0 || i < flood.times); i++ {
-					_, err = out.WriteString(strings.Replace(flood.again, "%d", strconv.Itoa(i), 1))
+					_, err = out.WriteString(strings.ReplaceAll(flood.again, "%d", strconv.Itoa(i)))
 				}
 				_, _ = out.WriteString("{}]}}]}\n\n")
 				_ = out.Flush() // a client that has gone

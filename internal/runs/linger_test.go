@@ -13,6 +13,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/runs"
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/tool"
 )
@@ -37,7 +38,7 @@ func (c *counting) CommitAll(ctx context.Context, f store.Fence, steps []store.S
 // lookRun carries out a run whose model calls a read-only tool once, and returns how many commits that took.
 func lookRun(t *testing.T, show func(event.Event), look tool.Func[struct{}]) int {
 	t.Helper()
-	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	st, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: databases.Dir(t, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/pudu-ai/pudu/internal/store"
 	"github.com/pudu-ai/pudu/internal/stores/sqlstore"
 	"github.com/pudu-ai/pudu/internal/stream/follow"
+	"github.com/pudu-ai/pudu/internal/testkit/databases"
 	"github.com/pudu-ai/pudu/message"
 	"github.com/pudu-ai/pudu/state"
 )
@@ -45,7 +46,7 @@ func must(t fataler, err error) {
 
 func openStore(t testing.TB) *counted {
 	t.Helper()
-	st, err := sqlstore.Open(context.Background(), sqlstore.Config{Dir: t.TempDir()})
+	st, err := sqlstore.Open(context.Background(), sqlstore.Config{Dir: databases.Dir(t, nil)})
 	must(t, err)
 	t.Cleanup(func() { must(t, st.Close()) })
 	return &counted{Store: st}

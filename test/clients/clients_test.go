@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,12 @@ const suiteTime = 5 * time.Minute
 
 // sdks are the names under which js/package.json installs the versions of the JavaScript SDK.
 func sdks() []string { return []string{"sdk-1.12", "sdk-1.6"} }
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	server.SideBySide()
+	os.Exit(m.Run())
+}
 
 func TestClients(t *testing.T) {
 	url := startServer(t)

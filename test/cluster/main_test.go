@@ -8,16 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/pudu-ai/pudu/internal/testkit/pgtest"
 	"github.com/pudu-ai/pudu/test/server"
 )
-
-// sideBySide is how many tests run at once, on however few processors: they wait for leases and time limits most of
-// their time.
-const sideBySide = 6
 
 var (
 	programs string // the folder of the built servers
@@ -35,9 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	flag.Parse()
-	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || n < sideBySide {
-		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide)) // it is there, and a number
-	}
+	server.SideBySide()
 	os.Exit(withPrograms(m))
 }
 

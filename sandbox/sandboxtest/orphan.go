@@ -20,7 +20,8 @@ const ownerEnv = "PUDU_TEST_SANDBOX_OWNER"
 
 // Reaper is a provider that can wait for the end of what a killed owner left.
 type Reaper interface {
-	// Reap returns when no process is left of sandboxes whose owner is gone.
+	// Reap returns when no process of sandboxes whose owner is gone does anything any more. A shell that has not begun
+	// its command may be there a moment longer.
 	Reap(ctx context.Context) error
 }
 
@@ -87,14 +88,9 @@ func orphans(t *testing.T, end func(t *testing.T, word string)) {
 	if err != nil || line != "left\n" {
 		t.Fatalf("the owner said %q, %v", line, err)
 	}
-	names := []string{"background", "hidden", "foreground"}
 	until(t, "all write", func() bool {
-		for _, name := range append([]string{"headless"}, names...) {
-			if size(filepath.Join(dir, name)) < 6 {
-				return false
-			}
-		}
-		return true
+		written := sizes(dir)
+		return min(written[0], written[1], written[2], size(filepath.Join(dir, "headless"))) >= 6
 	})
 	must(t, cmd.Process.Kill())
 	killed := time.Now()
@@ -104,18 +100,13 @@ func orphans(t *testing.T, end func(t *testing.T, word string)) {
 	if n := hostProcesses(wordOf(dir)); n > 0 {
 		t.Errorf("%d processes are left", n)
 	}
-	before := map[string]int64{}
-	for _, name := range names {
-		before[name] = size(filepath.Join(dir, name))
-	}
+	before := sizes(dir)
 	if took > prompt {
 		t.Errorf("the processes lived for %v", took)
 	}
 	time.Sleep(100 * time.Millisecond) // more than ten rounds of each
-	for _, name := range names {
-		if now := size(filepath.Join(dir, name)); now != before[name] {
-			t.Errorf("%s has written %d bytes since", name, now-before[name])
-		}
+	if now := sizes(dir); now != before {
+		t.Errorf("the files had %v bytes, and then %v", before, now)
 	}
 	written := int64(-1)
 	until(t, "the one without a first thread ends", func() bool { // it is in no list of processes
@@ -136,10 +127,20 @@ func killedEarly(t *testing.T, p sandbox.Provider) {
 		must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		reap(t, p)
-		if n := hostProcesses(wordOf(dir)); n > 0 {
-			t.Errorf("kill %d: %d processes are left", i, n)
+		before := sizes(dir)
+		waitForEnd(t, wordOf(dir))
+		if now := sizes(dir); now != before {
+			t.Errorf("kill %d: the files had %v bytes, and then %v", i, before, now)
 		}
 	}
+}
+
+// sizes are those of the files that the owner's scripts write.
+func sizes(dir string) (all [3]int64) {
+	for i, name := range []string{"background", "hidden", "foreground"} {
+		all[i] = size(filepath.Join(dir, name))
+	}
+	return all
 }
 
 // reap waits until what the owner left is gone: by the provider, if it can.

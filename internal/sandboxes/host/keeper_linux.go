@@ -87,7 +87,8 @@ func (k *keeper) close() {
 	k.pipe.Close()
 }
 
-// Reap returns when no process is left of sandboxes on this machine whose server was killed. The error is ctx's.
+// Reap returns when no process is left of sandboxes on this machine whose server was killed, but for shells that end
+// before they do anything (see admission). The error is ctx's.
 func (p *Provider) Reap(ctx context.Context) error {
 	for ctx.Err() == nil {
 		left := orphanedKeepers()

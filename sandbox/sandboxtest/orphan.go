@@ -127,8 +127,11 @@ func killedEarly(t *testing.T, p sandbox.Provider) {
 		must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		reap(t, p)
-		before := sizes(dir)
+		before, reaped := sizes(dir), time.Now()
 		waitForEnd(t, wordOf(dir))
+		if took := time.Since(reaped); took > prompt {
+			t.Errorf("kill %d: a process was left for %v", i, took)
+		}
 		if now := sizes(dir); now != before {
 			t.Errorf("kill %d: the files had %v bytes, and then %v", i, before, now)
 		}

@@ -31,7 +31,7 @@ type model struct {
 	steps []step
 	next  int
 	last  *modelRequest // of the step that was asked for last
-	began time.Time     // the newest attempt that will be killed
+	began time.Time     // when the newest attempt that will be killed did
 
 	faults    []string
 	asked     int     // for steps

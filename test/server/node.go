@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,7 @@ const raceEnv = "PUDU_TEST_RACE"
 // BuildOther is Build for another package, with further arguments of go build.
 func BuildOther(path, program string, args ...string) error {
 	if Raced {
-		args = append(args, "-race")
-		if as := os.Getenv(raceEnv); as != "" {
-			args = append(args, strings.Split(as, "\n")...)
-		}
+		args = append(args, strings.Split(cmp.Or(os.Getenv(raceEnv), "-race"), "\n")...)
 	}
 	return build(path, program, args...)
 }
